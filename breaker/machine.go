@@ -1,0 +1,165 @@
+package breaker
+
+import "time"
+
+// quiet is how long a breaker has to have been closed before its opens in a row
+// are forgotten. One that re-opens sooner has not recovered, it was only let off:
+// its rest goes on growing.
+const quiet = 60 * time.Second
+
+// machine is the state machine without its lock. Its methods are called with
+// Breaker.mu held, or on a copy; begin comes first, to bring it up to date.
+type machine struct {
+	settings Settings
+	random   func() float64
+	origin   time.Time // what instants count from: the first time seen
+
+	state      State
+	generation uint32  // of the permits whose results count; never 0, that is the zero Permit's
+	rule       Rule    // of the last opening, RuleRecovered after it closed again
+	since      instant // of the last change of state
+	until      instant // when the rest is, or was, over
+
+	run        run // kept while open, to be seen; cleared on closing
+	opensInRow int
+
+	probe probe
+	wins  int // probes in a row that succeeded
+}
+
+func newMachine(s Settings, random func() float64) machine {
+	return machine{
+		settings:   s,
+		random:     random,
+		generation: 1,
+		since:      never,
+		until:      never,
+		run:        newRun(s.ConsecutiveFailures),
+	}
+}
+
+// begin turns now into a moment and does what time alone has done: it forgets
+// the opens in a row, and fails a probe whose lease has expired.
+func (m *machine) begin(now time.Time) (moment, Effect) {
+	if m.origin.IsZero() {
+		m.origin = now
+	}
+	n := moment{now: now, at: instant(now.Sub(m.origin))}
+	var e Effect
+	if m.state == Closed && n.at >= m.since.add(quiet) {
+		m.opensInRow = 0
+	}
+	if m.probe.out && n.at >= m.probe.expires {
+		m.opensInRow++
+		m.open(RuleProbe, m.probe.expires, m.probe.lapse, n, &e)
+	}
+	return n, e
+}
+
+// acquire grants a permit or refuses.
+func (m *machine) acquire(lease time.Duration, n moment, e *Effect) (Permit, bool) {
+	if m.state == Closed {
+		return Permit{generation: m.generation}, true
+	}
+	if n.at < m.gate() { // a probe in flight too: begin has dealt with expired ones
+		return Permit{}, false
+	}
+	if m.state == Open {
+		m.move(HalfOpen, RuleDue, n.at, n, e)
+	}
+	return m.grant(lease, n), true
+}
+
+// honours reports whether the result of p still counts. No permit has the
+// generation of an open breaker; that of a probe is spent with its first result,
+// although the generation stays the same.
+func (m *machine) honours(p Permit) bool {
+	return p.generation == m.generation && p.probe == m.probe.out
+}
+
+// gate is the instant before which acquire refuses. An expired lease opens the
+// gate although acquire will then find the breaker open: somebody has to come by
+// to notice.
+func (m *machine) gate() instant {
+	switch {
+	case m.state == Closed:
+		return alwaysReady
+	case m.state == Open:
+		return m.until
+	case m.probe.out:
+		return m.probe.expires
+	default:
+		return m.probe.next
+	}
+}
+
+// trip opens the breaker for a failure: the rest is the next longer one.
+func (m *machine) trip(rule Rule, n moment, e *Effect) {
+	m.opensInRow++
+	m.openFor(m.settings.rest(m.opensInRow), rule, n, e)
+}
+
+// openFor opens the breaker for rest and jitter, from now on.
+func (m *machine) openFor(rest time.Duration, rule Rule, n moment, e *Effect) {
+	m.open(rule, n.at, n.at.add(m.jittered(rest)), n, e)
+}
+
+// obey opens the breaker as the proxy itself asked for. That is a message and
+// no fault: it neither counts as an open in a row nor rests longer for those.
+func (m *machine) obey(v Verdict, n moment, e *Effect) {
+	if v.Outcome == Refused {
+		m.openFor(m.settings.RefusedTimeout, RuleRefused, n, e)
+		return
+	}
+	rest := v.Rest
+	if rest <= 0 {
+		rest = m.settings.OpenTimeout
+	}
+	m.openFor(min(rest, m.settings.MaxOpenTimeout), RuleThrottled, n, e)
+}
+
+func (m *machine) open(rule Rule, at, until instant, n moment, e *Effect) {
+	m.until, m.rule, m.wins, m.probe = until, rule, 0, probe{}
+	m.move(Open, rule, at, n, e)
+}
+
+func (m *machine) close(n moment, e *Effect) {
+	m.move(Closed, RuleRecovered, n.at, n, e)
+	m.until, m.rule, m.wins, m.probe = never, RuleRecovered, 0, probe{}
+	m.run.clear()
+}
+
+// move is the only place that changes the state.
+func (m *machine) move(to State, rule Rule, at instant, n moment, e *Effect) {
+	t := Transition{
+		From: m.state, To: to, Rule: rule, At: n.time(at),
+		Failures: len(m.run.failures), Suspicions: m.run.suspicions,
+	}
+	if to == Open {
+		t.Until = n.time(m.until)
+	}
+	m.state, m.since = to, at
+	m.renew()
+	e.record(t)
+}
+
+// renew makes all permits granted so far stale.
+func (m *machine) renew() {
+	m.generation++
+	if m.generation == 0 {
+		m.generation = 1
+	}
+}
+
+// jittered lengthens a rest at random, so that proxies that opened together are
+// not tested together.
+func (m *machine) jittered(rest time.Duration) time.Duration {
+	if m.random == nil {
+		return rest
+	}
+	r := m.random()
+	if !(r >= 0 && r <= 1) { // NaN too
+		return rest
+	}
+	return rest + time.Duration(float64(rest)*m.settings.Jitter*r)
+}

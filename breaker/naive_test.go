@@ -1,0 +1,234 @@
+package breaker_test
+
+import (
+	"math"
+	"time"
+
+	"swivel/breaker"
+)
+
+// naive is the reference that the model test compares the breaker with. It is
+// written to be read: times are times, permits are numbers in a set, transitions
+// are a list, nothing is done lazily once somebody looks, and nothing is fast.
+type naive struct {
+	s      breaker.Settings
+	random float64 // what every draw yields
+
+	state      breaker.State
+	rule       breaker.Rule
+	changed    time.Time
+	until      time.Time
+	failures   []time.Time // all since the last success
+	suspicions int
+	opens      int
+	wins       int
+
+	granted int          // number of the last permit
+	counts  map[int]bool // the permits whose results count
+	probe   *naiveProbe
+	next    time.Time // half_open: before this no probe
+
+	moves []naiveMove // that no call has told of yet
+	dirty bool        // something to be stored has changed since the last call
+}
+
+type naiveProbe struct {
+	id              int
+	granted, expiry time.Time
+}
+
+type naiveMove struct {
+	From, To  breaker.State
+	Rule      breaker.Rule
+	At, Until time.Time
+}
+
+func newNaive(s breaker.Settings, random float64) *naive {
+	return &naive{s: s, random: random, counts: map[int]bool{}}
+}
+
+// pass lets time do what it does.
+func (n *naive) pass(now time.Time) {
+	if n.probe != nil && !now.Before(n.probe.expiry) {
+		n.opens++
+		n.openAt(n.probe.expiry, n.growing(), breaker.RuleProbe)
+	}
+	if n.state == breaker.Closed && !now.Before(n.changed.Add(time.Minute)) {
+		n.opens = 0
+	}
+}
+
+func (n *naive) acquire(now time.Time, lease time.Duration) (id int, probe, ok bool) {
+	n.pass(now)
+	switch n.state {
+	case breaker.Open:
+		if now.Before(n.until) {
+			return 0, false, false
+		}
+		n.moveTo(breaker.HalfOpen, breaker.RuleDue, now)
+		n.next = now
+	case breaker.HalfOpen:
+		if n.probe != nil || now.Before(n.next) {
+			return 0, false, false
+		}
+	}
+	n.granted++
+	n.counts[n.granted] = true
+	if n.state == breaker.HalfOpen {
+		n.probe = &naiveProbe{id: n.granted, granted: now, expiry: now.Add(lease)}
+	}
+	return n.granted, n.probe != nil, true
+}
+
+// suspected is the outcome by which report knows a Suspect.
+const suspected breaker.Outcome = 200
+
+func (n *naive) report(id int, o breaker.Outcome, rest time.Duration, now time.Time) (stale bool) {
+	n.pass(now)
+	if !n.counts[id] {
+		return true
+	}
+	if n.probe != nil {
+		n.endProbe(o, rest, now)
+		delete(n.counts, id)
+		return false
+	}
+	switch o {
+	case breaker.Success:
+		n.dirty = n.dirty || len(n.failures) > 0 || n.suspicions > 0
+		n.failures, n.suspicions = nil, 0
+	case breaker.Failure:
+		n.dirty = true
+		n.failures = append(n.failures, now)
+	case suspected:
+		n.dirty = true
+		n.suspicions++
+	case breaker.Refused, breaker.Throttled:
+		n.askedFor(o, rest, now)
+		return false
+	}
+	if len(n.young(now)) >= n.s.ConsecutiveFailures || n.suspicions >= n.s.ConsecutiveFailures {
+		n.opens++
+		n.openAt(now, n.growing(), breaker.RuleRun)
+	}
+	return false
+}
+
+func (n *naive) endProbe(o breaker.Outcome, rest time.Duration, now time.Time) {
+	p := n.probe
+	n.probe, n.next = nil, now
+	switch o {
+	case breaker.Success:
+		n.dirty = true
+		n.wins++
+		if n.wins == n.s.ProbeSuccesses {
+			n.moveTo(breaker.Closed, breaker.RuleRecovered, now)
+			n.rule = breaker.RuleRecovered
+			n.failures, n.suspicions, n.wins, n.until = nil, 0, 0, time.Time{}
+		}
+	case breaker.Failure:
+		n.opens++
+		n.openAt(now, n.growing(), breaker.RuleProbe)
+	case suspected:
+		n.openAt(now, n.growing(), breaker.RuleProbe)
+	case breaker.Refused, breaker.Throttled:
+		n.askedFor(o, rest, now)
+	default:
+		n.next = p.granted.Add(time.Second)
+	}
+}
+
+func (n *naive) askedFor(o breaker.Outcome, rest time.Duration, now time.Time) {
+	if o == breaker.Refused {
+		n.openAt(now, n.s.RefusedTimeout, breaker.RuleRefused)
+	} else {
+		n.openAt(now, min(rest, n.s.MaxOpenTimeout), breaker.RuleThrottled)
+	}
+}
+
+// growing is the rest after n.opens opens in a row.
+func (n *naive) growing() time.Duration {
+	times := math.Pow(2, float64(max(n.opens, 1)-1))
+	return time.Duration(min(float64(n.s.OpenTimeout)*times, float64(n.s.MaxOpenTimeout)))
+}
+
+func (n *naive) jittered(rest time.Duration) time.Duration {
+	return time.Duration(float64(rest) * (1 + n.s.Jitter*n.random))
+}
+
+func (n *naive) openAt(at time.Time, rest time.Duration, rule breaker.Rule) {
+	n.until, n.rule, n.wins, n.probe = at.Add(n.jittered(rest)), rule, 0, nil
+	n.moveTo(breaker.Open, rule, at)
+}
+
+func (n *naive) moveTo(to breaker.State, rule breaker.Rule, at time.Time) {
+	m := naiveMove{From: n.state, To: to, Rule: rule, At: at}
+	if to == breaker.Open {
+		m.Until = n.until
+	}
+	n.moves = append(n.moves, m)
+	n.state, n.changed, n.counts, n.dirty = to, at, map[int]bool{}, true
+}
+
+// young are the failures that are not too old to count.
+func (n *naive) young(now time.Time) []time.Time {
+	var young []time.Time
+	for _, t := range n.failures {
+		if now.Sub(t) <= n.s.RunWindow {
+			young = append(young, t)
+		}
+	}
+	return young
+}
+
+func (n *naive) wait(now time.Time) time.Duration {
+	until := now
+	switch {
+	case n.state == breaker.Open:
+		until = n.until
+	case n.probe != nil:
+		until = n.probe.expiry
+	case n.state == breaker.HalfOpen:
+		until = n.next
+	}
+	return max(0, until.Sub(now))
+}
+
+// restart is what a new process makes of the state that the old one stored.
+func (n *naive) restart(stored, now time.Time) {
+	n.pass(stored)
+	n.failures = n.young(stored)
+	n.counts, n.moves, n.dirty = map[int]bool{}, nil, false
+	n.changed = earlier(n.changed, now)
+	for i, t := range n.failures {
+		n.failures[i] = earlier(t, now)
+	}
+	n.failures = n.young(now)
+	if n.state == breaker.Closed {
+		return
+	}
+	if n.state == breaker.HalfOpen {
+		n.state, n.probe, n.until = breaker.Open, nil, earlier(n.until, now)
+	}
+	longest := n.s.MaxOpenTimeout
+	if n.rule == breaker.RuleRefused {
+		longest = max(longest, n.s.RefusedTimeout)
+	}
+	if n.until.Sub(now) > time.Duration(float64(longest)*(1+n.s.Jitter)) {
+		n.until = now.Add(n.jittered(longest))
+	}
+}
+
+func (n *naive) snapshot(now time.Time) breaker.Snapshot {
+	return breaker.Snapshot{
+		State: n.state, Failures: n.young(now), Suspicions: n.suspicions, OpensInRow: n.opens,
+		Rule: n.rule, NextTest: n.until, LastChange: n.changed, ProbeWins: n.wins,
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,65 @@
+package breaker
+
+import "time"
+
+// probeSpacing is the least time between two probes of which the first decided
+// nothing: clients that keep leaving must not turn a half_open proxy into one
+// that is used like a closed one.
+const probeSpacing = time.Second
+
+// probe is the one test that a half_open breaker may have in flight.
+type probe struct {
+	out     bool
+	granted instant
+	expires instant // out: when its lease is over
+	lapse   instant // out: when the rest is over that follows an expired lease
+	next    instant // not out: no other one is granted before
+}
+
+// grant sends out a probe. Every probe has its own generation, so that one that
+// was ignored or lost cannot speak for its successor.
+//
+// What a lost probe would cost is settled here and not when the loss is
+// noticed: readers, who must not change anything, see the same rest then.
+func (m *machine) grant(lease time.Duration, n moment) Permit {
+	m.renew()
+	expires := n.at.add(max(lease, 0))
+	m.probe = probe{
+		out:     true,
+		granted: n.at,
+		expires: expires,
+		lapse:   expires.add(m.jittered(m.settings.rest(m.opensInRow + 1))),
+	}
+	return Permit{generation: m.generation, probe: true}
+}
+
+// judgeProbe takes the result of the probe in flight. Every outcome ends the
+// probe, or the breaker would stay half_open for ever.
+func (m *machine) judgeProbe(v Verdict, n moment, e *Effect) {
+	switch v.Outcome {
+	case Success:
+		m.win(n, e)
+	case Failure:
+		m.trip(RuleProbe, n, e)
+	case Refused, Throttled:
+		m.obey(v, n, e)
+	default:
+		m.probe = probe{next: m.probe.granted.add(probeSpacing)}
+	}
+}
+
+func (m *machine) win(n moment, e *Effect) {
+	e.Changed = true
+	m.wins++
+	m.probe = probe{next: never}
+	if m.wins >= m.settings.ProbeSuccesses {
+		m.close(n, e)
+	}
+}
+
+// suspectProbe re-opens without a longer rest: the target may have been at
+// fault. After a rest that the proxy had asked for there may be no failure to
+// take the length from; then it is the shortest.
+func (m *machine) suspectProbe(n moment, e *Effect) {
+	m.openFor(m.settings.rest(m.opensInRow), RuleProbe, n, e)
+}
