@@ -1,0 +1,129 @@
+package sqlite
+
+import (
+	"database/sql"
+	"errors"
+	"time"
+
+	"swivel/storage"
+)
+
+const selectRows = `SELECT proxy_id, state, failure_window_json, next_test_time, last_state_change,
+	failure_threshold, window_duration, timeout_duration, created_at, updated_at,
+	generation, opens_in_row, cause, suspicions, probe_wins
+	FROM circuit_breaker_states WHERE scope = 'proxy'`
+
+// failure_count is for people; what is loaded is the window.
+const upsertRow = `INSERT INTO circuit_breaker_states (proxy_id, state, failure_count, failure_window_json,
+	next_test_time, last_state_change, failure_threshold, window_duration, timeout_duration,
+	created_at, updated_at, generation, opens_in_row, cause, suspicions, probe_wins)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	ON CONFLICT (proxy_id) DO UPDATE SET state = excluded.state, failure_count = excluded.failure_count,
+	failure_window_json = excluded.failure_window_json, next_test_time = excluded.next_test_time,
+	last_state_change = excluded.last_state_change, failure_threshold = excluded.failure_threshold,
+	window_duration = excluded.window_duration, timeout_duration = excluded.timeout_duration,
+	updated_at = excluded.updated_at, generation = excluded.generation, opens_in_row = excluded.opens_in_row,
+	cause = excluded.cause, suspicions = excluded.suspicions, probe_wins = excluded.probe_wins`
+
+// rehearsal is what an opened store writes and takes back, with the statement
+// that will write the real records.
+var rehearsal = []storage.Record{{ProxyID: "rehearsal", State: storage.StateClosed}}
+
+var errRehearsal = errors.New("rehearsal ends")
+
+// upsert writes the records, all with one time stamp.
+func upsert(tx *sql.Tx, records []storage.Record, now time.Time) error {
+	insert, err := tx.Prepare(upsertRow)
+	if err != nil {
+		return err
+	}
+	defer insert.Close()
+	stamp := toSeconds(now)
+	for i := range records {
+		r := &records[i]
+		_, err := insert.Exec(r.ProxyID, r.State, len(r.Failures), toWindow(r.Failures),
+			toSeconds(r.NextTest), toSeconds(r.LastChange), r.Threshold, r.Window.Seconds(), r.Timeout.Seconds(),
+			stamp, stamp, r.Generation, r.OpensInRow, r.Cause, r.Suspicions, r.ProbeWins)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func idsNotUpdatedSince(tx *sql.Tx, limit time.Time) (ids []string, err error) {
+	rows, err := tx.Query(`SELECT proxy_id FROM circuit_breaker_states
+		WHERE scope = 'proxy' AND (updated_at IS NULL OR updated_at < ?)`, toSeconds(limit))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}
+
+func deleteUnless(tx *sql.Tx, ids []string, keep func(string) bool) (deleted int, err error) {
+	remove, err := tx.Prepare("DELETE FROM circuit_breaker_states WHERE proxy_id = ?")
+	if err != nil {
+		return 0, err
+	}
+	defer remove.Close()
+	for _, id := range ids {
+		if keep(id) {
+			continue
+		}
+		if _, err := remove.Exec(id); err != nil {
+			return 0, err
+		}
+		deleted++
+	}
+	return deleted, nil
+}
+
+// rowScanner turns rows of selectRows into records. It scans into values of any
+// type, because a column of SQLite holds whatever was written to it, and a scan
+// into a float that meets a text would end the whole load.
+type rowScanner struct {
+	values  [15]any
+	targets []any // pointers to values
+}
+
+func newRowScanner() *rowScanner {
+	s := &rowScanner{}
+	for i := range s.values {
+		s.targets = append(s.targets, &s.values[i])
+	}
+	return s
+}
+
+// record decodes the row that was scanned last.
+func (s *rowScanner) record() (storage.Record, error) {
+	d := decoder{values: s.values[:]}
+	record := storage.Record{ // in the order of the columns
+		ProxyID:    d.text("proxy_id"),
+		State:      d.text("state"),
+		Failures:   d.window("failure_window_json"),
+		NextTest:   d.time("next_test_time"),
+		LastChange: d.time("last_state_change"),
+		Threshold:  d.count("failure_threshold"),
+		Window:     d.duration("window_duration"),
+		Timeout:    d.duration("timeout_duration"),
+		CreatedAt:  d.time("created_at"),
+		UpdatedAt:  d.time("updated_at"),
+		Generation: uint32(d.count("generation")),
+		OpensInRow: d.count("opens_in_row"),
+		Cause:      d.text("cause"),
+		Suspicions: d.count("suspicions"),
+		ProbeWins:  d.count("probe_wins"),
+	}
+	if d.err != nil {
+		return storage.Record{}, d.err
+	}
+	return record, record.Validate()
+}

@@ -1,0 +1,54 @@
+// Package storage keeps what the breakers learnt over restarts.
+//
+// A scraper's proxy is restarted with every deploy, and must not run back into
+// proxies that were already known to be bad. So every breaker is a [Record] in
+// a [Store]. But a request must never wait for a disk: between the two stands
+// the [Journal], which takes the newest record of each proxy in memory and
+// writes behind, in batches. A database that is locked, full or gone costs
+// freshness of the file, never a request.
+//
+// A Journal and every Store are safe for concurrent use.
+//
+//	journal := storage.NewJournal(store, storage.Options{OnIncident: warn})
+//	journal.Put(record, true) // returns at once; on disk within UrgentWithin
+//	...
+//	err := journal.Close(ctx) // writes what is left
+package storage
+
+import (
+	"context"
+	"time"
+)
+
+// SaltSize is the length in bytes of what [Store.Salt] returns.
+const SaltSize = 32
+
+// Store is a durable table of records, one per proxy.
+type Store interface {
+	// Load returns every record that makes sense, in no particular order.
+	// A row of nonsense (somebody edited the file, a disk rotted) is left out
+	// and described in skipped, one error a row: it must not keep a hundred
+	// thousand good rows from being used. err is not nil only if the store as
+	// a whole could not be read.
+	Load(ctx context.Context) (records []Record, skipped []error, err error)
+
+	// Save inserts or replaces the records, all of them or, with an error,
+	// none. It sets UpdatedAt, and CreatedAt of the records that are new,
+	// whatever the caller put there. Of two records of one proxy the later
+	// wins. An invalid record (see [Record.Validate]) fails the call.
+	Save(ctx context.Context, records []Record) error
+
+	// Prune removes the records that were not updated since olderThan and that
+	// keep does not claim, and says how many. Proxies that left the list keep
+	// their record for a while, because lists flap; without an end the table
+	// would grow for ever. keep must not call the store.
+	Prune(ctx context.Context, olderThan time.Time, keep func(proxyID string) bool) (removed int, err error)
+
+	// Salt returns SaltSize random bytes, made when first asked for and the
+	// same ever after. Proxy ids are keyed with it, so that they say nothing
+	// about an address or a password to who does not have the file.
+	Salt(ctx context.Context) ([]byte, error)
+
+	// Close releases the store. Nothing may be called after it.
+	Close() error
+}
