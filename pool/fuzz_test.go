@@ -1,0 +1,110 @@
+package pool
+
+import (
+	"math"
+	"net/netip"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var fuzzSeeds = []string{
+	"127.0.0.1:7001", "h:1:us3r:s3cret", "us3r:s3cret@h:1", "us3r:s3cret:h:1", "[::1]:7001:us3r:s3cret", "::1:7001",
+	"socks5://us3r:s3cret@h.example", "what://us3r:s3cret@h:1", "http://us3r:s3c%zzret@h:1", "http://us3r:s3cret@h:x",
+	"socks5 h 1080 us3r s3cret", "h:1-3 weight=2 tag=\"a b\" rotating # x", "http://h:1/?a=s3cret@b", "socks4://us3r%00:s3cret@h:1",
+	"\ufeffhttp://${PROXY_USER}:${NO}@h:1/", "h:1:us3r:s3 cret weight=s3cret", "# x", "h:1 open_timeout=2m colour=s3cret",
+}
+
+// named finds where s3cret or us3r stands as what a message may name: a scheme,
+// a key or a variable.
+var named = regexp.MustCompile(`(?i)(s3cret|us3r)[\w.+-]*(=|://)|\$\{\w*(s3cret|us3r)`)
+
+func FuzzParseLine(f *testing.F) {
+	for _, seed := range fuzzSeeds {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		specs, err := ParseLine(line, testEnv)
+		if err != nil {
+			if len(specs) != 0 {
+				t.Errorf("%d specs in spite of %v", len(specs), err)
+			}
+			checkReason(t, line, err.Error())
+		}
+		for i := range specs {
+			if i > 3 && i < len(specs)-3 {
+				continue // a range: its ends will do
+			}
+			checkSpec(t, &specs[i])
+		}
+	})
+}
+
+func FuzzParseList(f *testing.F) {
+	f.Add([]byte(strings.Join(fuzzSeeds, "\n")))
+	f.Add([]byte("h:1\r\nh:1/\r\n\r\n" + fuzzSeeds[1]))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		list, err := ParseList(strings.NewReader(string(text)), testEnv)
+		if (err == nil) == (len(list.Specs) == 0) {
+			t.Errorf("%d specs and %v", len(list.Specs), err)
+		}
+		if err != nil {
+			checkReason(t, string(text), err.Error())
+		}
+		want := strings.Count(string(text), "\n")
+		if list.Unfinished {
+			want++
+		}
+		if list.Lines != want {
+			t.Errorf("%d lines, want %d", list.Lines, want)
+		}
+		last := 0
+		for _, skipped := range list.Skipped {
+			if skipped.Line <= last || skipped.Line > list.Lines {
+				t.Errorf("line %d of %d after %d", skipped.Line, list.Lines, last)
+			}
+			last = skipped.Line
+			checkReason(t, string(text), skipped.Error())
+		}
+		if again, more := Merge(list.Specs); more != 0 || len(again) != len(list.Specs) {
+			t.Errorf("%d duplicates are left", more)
+		}
+	})
+}
+
+// checkReason looks for the credentials of the seeds in a message.
+func checkReason(t *testing.T, input, reason string) {
+	t.Helper()
+	if named.MatchString(input) {
+		return
+	}
+	for _, secret := range []string{"s3cret", "us3r"} {
+		if strings.Contains(reason, secret) {
+			t.Errorf("quotes the credentials: %s", reason)
+		}
+	}
+	if len(reason) > 1000 || strings.ContainsAny(reason, "\r\n\x00") {
+		t.Errorf("not one short line: %q", reason)
+	}
+}
+
+// checkSpec checks what every accepted line promises.
+func checkSpec(t *testing.T, s *Spec) {
+	t.Helper()
+	if _, err := netip.ParseAddr(s.Host); err != nil && strings.Trim(s.Host, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" {
+		t.Errorf("host %q", s.Host)
+	}
+	if s.Host == "" || len(s.Host) > 253 || s.Port == 0 || s.Scheme > SOCKS5H {
+		t.Errorf("%s", s)
+	}
+	if !(s.Weight >= 0) || math.IsInf(s.Weight, 0) || !(s.Rate >= 0) || s.MaxInFlight < 0 {
+		t.Errorf("weight %v, rate %v, max_in_flight %d", s.Weight, s.Rate, s.MaxInFlight)
+	}
+	if s.HasAuth != (s.User != "" || s.Password != "") {
+		t.Errorf("auth %v with %q %q", s.HasAuth, s.User, s.Password.Reveal())
+	}
+	back, err := ParseLine(s.Identity(), nil)
+	if err != nil || len(back) != 1 || back[0].Identity() != s.Identity() {
+		t.Errorf("%s became %v, %v", s.Identity(), back, err)
+	}
+}

@@ -1,0 +1,113 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+var errControl = errors.New("the line holds a control byte: it is no text, or not UTF-8")
+
+// ParseLine reads one line of a proxy list:
+//
+//	ADDRESS [key=value ...] [#comment]
+//
+// ADDRESS is one of
+//
+//	host:port                     scheme://host       scheme://host:port
+//	host:port:user:pass           scheme://host:port:user:pass
+//	user:pass@host:port           scheme://user:pass@host
+//	user:pass:host:port           socks5 host port [user pass]
+//
+// with http for a missing scheme and, where a scheme is written, its default
+// port for a missing one. An IPv6 host stands in brackets. A range of ports, as
+// in host:10001-10010, gives one Spec for each; they share their Tags.
+// A user without a password has an empty one.
+//
+// In the forms with an @ user and password are percent-decoded once; in those
+// with colons or blanks they are taken as they are. ${NAME} in either is
+// replaced by a variable from env, whose value is not looked into again.
+//
+// A blank line or a comment (#, ; or //) gives no specs and no error. Errors
+// never quote the line, except for an unknown scheme, key or variable's name.
+func ParseLine(line string, env Env) ([]Spec, error) {
+	p := lineParser{env: env}
+	return p.appendSpecs(nil, line)
+}
+
+// lineParser reads one line after the other and reuses its memory.
+type lineParser struct {
+	env  Env
+	seen []string // the keys met on this line
+}
+
+// appendSpecs appends the specs of a line to specs.
+func (p *lineParser) appendSpecs(specs []Spec, line string) ([]Spec, error) {
+	line = strings.Trim(strings.TrimPrefix(line, "\ufeff"), " \t\r\n")
+	if line == "" || line[0] == '#' || line[0] == ';' || strings.HasPrefix(line, "//") {
+		return specs, nil
+	}
+	if hasControl(line) {
+		return specs, errControl
+	}
+	spec, ports, err := p.parse(line)
+	if err != nil {
+		return specs, err
+	}
+	return appendPorts(specs, &spec, ports)
+}
+
+// appendPorts appends a copy of spec for each port of e.
+func appendPorts(specs []Spec, spec *Spec, e endpoint) ([]Spec, error) {
+	if len(specs)+int(e.last-e.first) >= maxProxies {
+		return specs, errTooMany
+	}
+	for port := int(e.first); port <= int(e.last); port++ {
+		spec.Port = uint16(port)
+		specs = append(specs, *spec)
+	}
+	return specs, nil
+}
+
+// hasControl reports whether line holds a control byte other than a tab.
+func hasControl(line string) bool {
+	for i := range len(line) {
+		if c := line[i]; c < ' ' && c != '\t' || c == 0x7f {
+			return true
+		}
+	}
+	return false
+}
+
+// parse reads a line that is neither blank nor a comment.
+func (p *lineParser) parse(line string) (Spec, endpoint, error) {
+	w := words{rest: line}
+	a, err := w.address()
+	if err != nil {
+		return Spec{}, endpoint{}, err
+	}
+	spec := Spec{Scheme: a.scheme, Host: a.host, Weight: 1}
+	if err := a.fillIn(&spec, p.env); err != nil {
+		return Spec{}, endpoint{}, err
+	}
+	return spec, a.endpoint, p.attributes(&spec, &w)
+}
+
+// attributes reads the key=value pairs that w has left.
+func (p *lineParser) attributes(spec *Spec, w *words) error {
+	p.seen = p.seen[:0]
+	for {
+		key, value, err := w.pair()
+		if key == "" || err != nil {
+			return err
+		}
+		if key != "tag" && slices.Contains(p.seen, key) {
+			return fmt.Errorf("%s stands twice", nameKey(key))
+		}
+		p.seen = append(p.seen, key)
+		if err := setKey(spec, key, value); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package pool
+
+import "swivel/breaker"
+
+// Merge joins exact duplicates, that is specs of one identity, into the first
+// of them and returns the rest in order, with the number of those that went.
+// Weights add up; other attributes of a later line fill what the first left
+// empty. It reuses the memory of specs.
+func Merge(specs []Spec) (merged []Spec, duplicates int) {
+	first := make(map[identity]int, len(specs))
+	merged = specs[:0]
+	for i := range specs {
+		key := specs[i].identity()
+		if at, ok := first[key]; ok {
+			merged[at].absorb(&specs[i])
+			continue
+		}
+		first[key] = len(merged)
+		merged = append(merged, specs[i])
+	}
+	return merged, len(specs) - len(merged)
+}
+
+// absorb takes over the weight of a duplicate, and what s does not say itself.
+func (s *Spec) absorb(d *Spec) {
+	s.Weight += d.Weight
+	fill(&s.Name, d.Name)
+	fill(&s.Provider, d.Provider)
+	fill(&s.Region, d.Region)
+	fill(&s.Country, d.Country)
+	fill(&s.City, d.City)
+	fill(&s.MaxInFlight, d.MaxInFlight)
+	fill(&s.Rate, d.Rate)
+	fill(&s.SNI, d.SNI)
+	fill(&s.CA, d.CA)
+	fill(&s.Insecure, d.Insecure)
+	if len(s.Tags) == 0 {
+		s.Tags = d.Tags
+	}
+	if !s.RotatingSet {
+		s.Rotating, s.RotatingSet = d.Rotating, d.RotatingSet
+	}
+	if s.Breaker == (breaker.Overrides{}) {
+		s.Breaker = d.Breaker
+	}
+}
+
+// fill sets *to unless it holds something already.
+func fill[T comparable](to *T, value T) {
+	var zero T
+	if *to == zero {
+		*to = value
+	}
+}

@@ -1,0 +1,139 @@
+package pool
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"swivel/breaker"
+)
+
+// Options are what a Pool needs to know beside its members.
+type Options struct {
+	// Breaker are the limits of every member that does not override them.
+	Breaker breaker.Settings
+	// Salt keys the members' public ids.
+	Salt []byte
+	// ProbeRate is how many probes a second may be given to resting proxies,
+	// in addition to one hundredth of the pool: a thousand proxies that fall
+	// due together are not all woken at once. 0 means 5.
+	ProbeRate float64
+	// Restore returns the stored state of a proxy, if there is any; nil for
+	// none.
+	Restore func(ID) (breaker.Snapshot, bool)
+}
+
+// Pool is the set of upstream proxies.
+type Pool struct {
+	options  Options
+	current  atomic.Pointer[snapshot]
+	probes   *rate.Limiter // taken from by probes only
+	reached  reachedTargets
+	reloadMu sync.Mutex // serialises Replace
+}
+
+// snapshot is one generation of members. It never changes.
+type snapshot struct {
+	proxies []*Proxy
+	draw    aliasTable
+	byID    map[ID]*Proxy
+	// single is set when only one member can be picked at all: it is tried
+	// again on a new connection rather than not at all.
+	single bool
+}
+
+// New returns a pool of the given members at the given time.
+func New(specs []Spec, o Options, now time.Time) *Pool {
+	if o.ProbeRate == 0 {
+		o.ProbeRate = 5
+	}
+	p := &Pool{options: o, probes: rate.NewLimiter(0, 0)}
+	p.current.Store(&snapshot{})
+	p.Replace(specs, now)
+	return p
+}
+
+// Change says what a Replace did, in numbers of proxies.
+type Change struct {
+	Added, Kept, Removed int
+}
+
+// Replace makes specs the members. A proxy whose identity was there before
+// keeps its breaker; exchanges under way finish with the proxies they hold.
+func (p *Pool) Replace(specs []Spec, now time.Time) Change {
+	p.reloadMu.Lock()
+	defer p.reloadMu.Unlock()
+	old := p.current.Load()
+	next := &snapshot{
+		proxies: make([]*Proxy, 0, len(specs)),
+		byID:    make(map[ID]*Proxy, len(specs)),
+	}
+	var change Change
+	weights := make([]float64, 0, len(specs))
+	positive := 0
+	for i := range specs {
+		spec := &specs[i]
+		id := spec.ID(p.options.Salt)
+		member := &Proxy{ID: id, Spec: spec}
+		if was, ok := old.byID[id]; ok {
+			member.runtime = was.runtime
+			change.Kept++
+		} else {
+			member.runtime = p.newRuntime(id, spec, now)
+			change.Added++
+		}
+		next.proxies = append(next.proxies, member)
+		next.byID[id] = member
+		weights = append(weights, spec.Weight)
+		if spec.Weight > 0 {
+			positive++
+		}
+	}
+	next.draw = newAliasTable(weights)
+	next.single = positive == 1
+	change.Removed = len(old.proxies) - change.Kept
+	probeRate := p.options.ProbeRate + float64(len(specs))/100
+	p.probes.SetLimitAt(now, rate.Limit(probeRate))
+	p.probes.SetBurstAt(now, int(math.Ceil(probeRate)))
+	p.current.Store(next)
+	return change
+}
+
+func (p *Pool) newRuntime(id ID, spec *Spec, now time.Time) *runtime {
+	settings := p.options.Breaker.With(spec.Breaker)
+	if p.options.Restore != nil {
+		if snap, ok := p.options.Restore(id); ok {
+			return &runtime{breaker: breaker.Restore(settings, snap, rand.Float64, now)}
+		}
+	}
+	return &runtime{breaker: breaker.New(settings, rand.Float64)}
+}
+
+// Proxies returns the members in the order of their lists. The slice must not
+// be changed.
+func (p *Pool) Proxies() []*Proxy { return p.current.Load().proxies }
+
+// Get returns the member with the id.
+func (p *Pool) Get(id ID) (*Proxy, bool) {
+	m, ok := p.current.Load().byID[id]
+	return m, ok
+}
+
+// RetryAfter says how long until some member may be picked again: zero when
+// one can be now, at most a minute so that clients look again in time.
+func (p *Pool) RetryAfter(now time.Time) time.Duration {
+	soonest := time.Minute
+	for _, m := range p.Proxies() {
+		if m.Spec.Weight > 0 {
+			soonest = min(soonest, m.breaker.RetryAfter(now))
+		}
+		if soonest <= 0 {
+			return 0
+		}
+	}
+	return soonest
+}

@@ -1,0 +1,52 @@
+package pool
+
+import (
+	"errors"
+	"strings"
+)
+
+var (
+	errBareWord = errors.New("a word behind the address is no key=value: quote values that hold blanks")
+	errQuote    = errors.New("a quoted value does not end, or goes on behind its quote")
+)
+
+// words is what is left of a line. Words stand between blanks; the line ends at
+// a word that starts with #.
+type words struct{ rest string }
+
+// next takes the next word, "" at the end of the line.
+func (w *words) next() string {
+	w.rest = strings.TrimLeft(w.rest, " \t")
+	if w.rest == "" || w.rest[0] == '#' {
+		w.rest = ""
+		return ""
+	}
+	word := w.rest
+	if i := strings.IndexAny(word, " \t"); i >= 0 {
+		word = word[:i]
+	}
+	w.rest = w.rest[len(word):]
+	return word
+}
+
+// pair takes the next key=value; the key is "" at the end of the line.
+func (w *words) pair() (key, value string, err error) {
+	w.rest = strings.TrimLeft(w.rest, " \t")
+	line := w.rest
+	word := w.next()
+	if word == "" || word == "rotating" { // the one key that means something alone
+		return word, "true", nil
+	}
+	key, value, found := strings.Cut(word, "=")
+	if !found || key == "" {
+		return "", "", errBareWord
+	}
+	if !strings.HasPrefix(value, `"`) {
+		return key, value, nil
+	}
+	value, w.rest, found = strings.Cut(line[len(key)+len(`="`):], `"`)
+	if !found || w.rest != "" && w.rest[0] != ' ' && w.rest[0] != '\t' {
+		return "", "", errQuote
+	}
+	return key, value, nil
+}
