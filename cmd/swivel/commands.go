@@ -1,0 +1,129 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"time"
+
+	"swivel/cmd/swivel/internal/config"
+	"swivel/cmd/swivel/internal/daemon"
+	"swivel/cmd/swivel/internal/eventlog"
+)
+
+// settings are the flags that change the configuration. A flag that is not
+// given changes nothing.
+type settings struct {
+	Config         string         `help:"Configuration file (YAML)." type:"path" placeholder:"FILE" env:"SWIVEL_CONFIG"`
+	Listen         *string        `help:"Address that clients connect to (default 127.0.0.1:8484)." placeholder:"HOST:PORT"`
+	Admin          *string        `help:"Address of the admin API, or off (default 127.0.0.1:8485)." placeholder:"HOST:PORT"`
+	DB             *string        `name:"db" help:"Database file, or :memory: to keep nothing (default swivel.db)." placeholder:"FILE"`
+	Grace          *time.Duration `help:"What exchanges get to finish when stopping (default 10s)." placeholder:"DURATION"`
+	AllowOpenProxy *bool          `help:"Serve anyone who can reach a listen address that is not loopback."`
+	LogFormat      *string        `help:"json or console." placeholder:"FORMAT"`
+	LogLevel       *string        `help:"debug, info, warn or error." placeholder:"LEVEL"`
+}
+
+// load makes the configuration of defaults, file, environment and flags, and
+// reports all that is wrong with it at once.
+func (f *settings) load(s streams, adjust func(*config.Config)) (config.Config, error) {
+	c, err := config.Load(f.Config, s.env)
+	override(&c.Listen, f.Listen)
+	override(&c.Admin, f.Admin)
+	override(&c.DB, f.DB)
+	override(&c.AllowOpenProxy, f.AllowOpenProxy)
+	override(&c.Log.Format, f.LogFormat)
+	override(&c.Log.Level, f.LogLevel)
+	if f.Grace != nil {
+		c.Grace = config.Duration(*f.Grace)
+	}
+	if adjust != nil {
+		adjust(&c)
+	}
+	_, logErr := eventlog.New(io.Discard, c.Log.Format, c.Log.Level)
+	if err := errors.Join(err, c.Validate(), logErr); err != nil {
+		return c, usageError{err}
+	}
+	return c, nil
+}
+
+func override[T any](to *T, flag *T) {
+	if flag != nil {
+		*to = *flag
+	}
+}
+
+type serveCmd struct {
+	settings
+	Proxies []string `help:"Proxy list file; may be repeated." type:"path" placeholder:"FILE"`
+}
+
+// Run serves until a signal.
+func (c *serveCmd) Run(s streams) error {
+	cfg, err := c.load(s, c.lists)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := untilSignal()
+	defer cancel()
+	return serve(ctx, cfg, s)
+}
+
+func (c *serveCmd) lists(cfg *config.Config) {
+	if len(c.Proxies) > 0 {
+		cfg.Proxies = c.Proxies
+	}
+}
+
+type configCmd struct {
+	Check configCheckCmd `cmd:"" help:"Check configuration and proxy lists, and say everything that is wrong."`
+}
+
+type configCheckCmd struct {
+	settings
+	Proxies []string `help:"Proxy list file; may be repeated." type:"path" placeholder:"FILE"`
+}
+
+// Run checks without opening anything but files.
+func (c *configCheckCmd) Run(s streams) error {
+	serveFlags := serveCmd{Proxies: c.Proxies}
+	cfg, err := c.load(s, serveFlags.lists)
+	lists, listErr := daemon.ReadLists(cfg.Proxies)
+	for _, skipped := range lists.Skipped {
+		_, _ = fmt.Fprintf(s.out, "%s: %v\n", skipped.File, skipped.LineError)
+	}
+	if listErr != nil {
+		listErr = usageError{listErr}
+	}
+	if err := errors.Join(err, listErr); err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(s.out, "ok: %d proxies, %d lines skipped, %d duplicates merged\n", len(lists.Specs), len(lists.Skipped), lists.Merged)
+	return nil
+}
+
+type versionCmd struct{}
+
+// Run prints the version.
+func (versionCmd) Run(s streams) error {
+	_, err := fmt.Fprintln(s.out, "swivel "+version())
+	return err
+}
+
+// version is the module's, or the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return "devel " + s.Value[:12]
+		}
+	}
+	return "devel"
+}

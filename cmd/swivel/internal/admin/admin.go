@@ -1,0 +1,121 @@
+// Package admin is the listener for operators, apart from the one for clients:
+// health, readiness, and the state of the pool as JSON. It only reads.
+//
+// It listens on loopback only. A page in the operator's browser could still
+// reach it by a name of its own that resolves to 127.0.0.1, so requests under
+// such a name are refused.
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"swivel/breaker"
+	"swivel/pool"
+)
+
+// Server is the admin listener.
+type Server struct {
+	listener net.Listener
+	http     *http.Server
+	pool     atomic.Pointer[pool.Pool]
+}
+
+// Listen opens the socket.
+func Listen(ctx context.Context, address string) (*Server, error) {
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{listener: ln}
+	s.http = &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	return s, nil
+}
+
+// Addr is where it listens.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// Serve answers until Close.
+func (s *Server) Serve(p *pool.Pool) {
+	s.pool.Store(p)
+	_ = s.http.Serve(s.listener)
+}
+
+// Close ends the listener and its connections.
+func (s *Server) Close() {
+	_ = s.http.Close()
+	_ = s.listener.Close()
+}
+
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	mux.HandleFunc("GET /readyz", s.ready)
+	mux.HandleFunc("GET /api/v1/proxies", s.proxies)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !localName(r.Host) {
+			http.Error(w, "use the address this listens on", http.StatusForbidden)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// localName says whether a Host field names this machine by address.
+func localName(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	if host == "localhost" {
+		return true
+	}
+	_, err := netip.ParseAddr(host)
+	return err == nil
+}
+
+// ready says whether an exchange could be served now.
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	if wait := s.pool.Load().RetryAfter(time.Now()); wait > 0 {
+		http.Error(w, "no proxy is available for "+wait.Round(time.Second).String(), http.StatusServiceUnavailable)
+		return
+	}
+	_, _ = w.Write([]byte("ready\n"))
+}
+
+// Proxy is a member of the pool in JSON.
+type Proxy struct {
+	ID           string   `json:"id"`
+	Name         string   `json:"name"`
+	State        string   `json:"state"`
+	Cause        string   `json:"cause,omitempty"`
+	NextTestTime *float64 `json:"next_test_time,omitempty"` // unix seconds; in the past: due
+	Weight       float64  `json:"weight"`
+}
+
+func (s *Server) proxies(w http.ResponseWriter, _ *http.Request) {
+	now := time.Now()
+	members := s.pool.Load().Proxies()
+	out := make([]Proxy, 0, len(members))
+	for _, m := range members {
+		out = append(out, describe(m, now))
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(out)
+}
+
+func describe(m *pool.Proxy, now time.Time) Proxy {
+	snap := m.Breaker().Snapshot(now)
+	p := Proxy{ID: string(m.ID), Name: m.Spec.Label(), State: snap.State.String(), Weight: m.Spec.Weight}
+	if snap.State != breaker.Closed {
+		p.Cause = snap.Rule.String()
+		at := float64(snap.NextTest.UnixMilli()) / 1000
+		p.NextTestTime = &at
+	}
+	return p
+}

@@ -1,0 +1,207 @@
+// Package config is what can be set: defaults, overlaid by a YAML file, by the
+// environment and by flags, in that order. Every key of the file is also an
+// environment variable: SWIVEL_ and the names of section and key, in capitals.
+//
+// All problems are reported at once, each naming the key and what it wants.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"swivel/breaker"
+)
+
+// Config is the whole configuration. The zero value is not usable; see
+// Default.
+type Config struct {
+	Listen         string   `yaml:"listen"`           // address that clients connect to
+	Admin          string   `yaml:"admin"`            // address of the admin API, or "off"
+	DB             string   `yaml:"db"`               // database file, or ":memory:"
+	Proxies        []string `yaml:"proxies"`          // list files
+	Grace          Duration `yaml:"grace"`            // what exchanges get to finish at shutdown
+	AllowOpenProxy bool     `yaml:"allow_open_proxy"` // serve anyone who can reach the port
+
+	Breaker  Breaker  `yaml:"breaker"`
+	Attempts Attempts `yaml:"attempts"`
+	Limits   Limits   `yaml:"limits"`
+	Restart  Restart  `yaml:"restart"`
+	Log      Log      `yaml:"log"`
+}
+
+// Breaker are the limits of every proxy that does not override them on its
+// line.
+type Breaker struct {
+	ConsecutiveFailures int      `yaml:"consecutive_failures"`
+	RunWindow           Duration `yaml:"run_window"`
+	OpenTimeout         Duration `yaml:"open_timeout"`
+	MaxOpenTimeout      Duration `yaml:"max_open_timeout"`
+	Jitter              float64  `yaml:"jitter"`
+	ProbeSuccesses      int      `yaml:"probe_successes"`
+	RefusedTimeout      Duration `yaml:"refused_timeout"`
+}
+
+// Attempts bound an exchange.
+type Attempts struct {
+	Attempts         int      `yaml:"attempts"`
+	DialTimeout      Duration `yaml:"dial_timeout"`
+	HandshakeTimeout Duration `yaml:"handshake_timeout"`
+	ExchangeTimeout  Duration `yaml:"exchange_timeout"`
+	ResponseTimeout  Duration `yaml:"response_timeout"`
+	FirstByteTimeout Duration `yaml:"first_byte_timeout"`
+}
+
+// Limits bound what clients can take.
+type Limits struct {
+	Connections int      `yaml:"connections"`  // open client connections
+	HeaderBytes int      `yaml:"header_bytes"` // of a request head
+	TunnelIdle  Duration `yaml:"tunnel_idle"`  // without data either way; 0: no limit
+}
+
+// Restart bounds what happens to proxies that fell due while nobody looked.
+type Restart struct {
+	ProbeRate float64 `yaml:"probe_rate"` // probes a second, beside 1 % of the pool
+}
+
+// Log says how the log looks.
+type Log struct {
+	Format string `yaml:"format"` // json or console
+	Level  string `yaml:"level"`  // debug, info, warn or error
+}
+
+// Default returns the documented defaults.
+func Default() Config {
+	b := breaker.DefaultSettings()
+	return Config{
+		Listen: "127.0.0.1:8484", Admin: "127.0.0.1:8485", DB: "swivel.db", Grace: Duration(10 * time.Second),
+		Breaker: Breaker{
+			ConsecutiveFailures: b.ConsecutiveFailures, RunWindow: Duration(b.RunWindow),
+			OpenTimeout: Duration(b.OpenTimeout), MaxOpenTimeout: Duration(b.MaxOpenTimeout),
+			Jitter: b.Jitter, ProbeSuccesses: b.ProbeSuccesses, RefusedTimeout: Duration(b.RefusedTimeout),
+		},
+		Attempts: Attempts{
+			Attempts: 5, DialTimeout: Duration(5 * time.Second), HandshakeTimeout: Duration(10 * time.Second),
+			ExchangeTimeout: Duration(30 * time.Second), ResponseTimeout: Duration(2 * time.Minute),
+			FirstByteTimeout: Duration(10 * time.Second),
+		},
+		Limits:  Limits{Connections: 10_000, HeaderBytes: 128 << 10, TunnelIdle: Duration(10 * time.Minute)},
+		Restart: Restart{ProbeRate: 5},
+		Log:     Log{Format: "json", Level: "info"},
+	}
+}
+
+// BreakerSettings is the breaker section as package breaker wants it.
+func (c *Config) BreakerSettings() breaker.Settings {
+	return breaker.Settings{
+		ConsecutiveFailures: c.Breaker.ConsecutiveFailures,
+		RunWindow:           time.Duration(c.Breaker.RunWindow),
+		OpenTimeout:         time.Duration(c.Breaker.OpenTimeout),
+		MaxOpenTimeout:      time.Duration(c.Breaker.MaxOpenTimeout),
+		Jitter:              c.Breaker.Jitter,
+		ProbeSuccesses:      c.Breaker.ProbeSuccesses,
+		RefusedTimeout:      time.Duration(c.Breaker.RefusedTimeout),
+	}
+}
+
+// Validate reports everything that is wrong, joined.
+func (c *Config) Validate() error {
+	var problems []error
+	bad := func(key, format string, args ...any) {
+		problems = append(problems, fmt.Errorf(key+": "+format, args...))
+	}
+	c.checkListen(bad)
+	if c.DB == "" {
+		bad("db", "want a file, or :memory: to keep nothing")
+	}
+	if err := c.BreakerSettings().Validate(); err != nil {
+		problems = append(problems, fmt.Errorf("breaker: %w", err))
+	}
+	c.checkAttempts(bad)
+	if c.Limits.Connections < 1 {
+		bad("limits.connections", "want 1 or more")
+	}
+	if c.Limits.HeaderBytes < 8<<10 || c.Limits.HeaderBytes > 1<<20 {
+		bad("limits.header_bytes", "want 8192 to 1048576")
+	}
+	if c.Limits.TunnelIdle < 0 {
+		bad("limits.tunnel_idle", "want 0 (no limit) or more")
+	}
+	if c.Restart.ProbeRate < 1 {
+		bad("restart.probe_rate", "want 1 or more probes a second")
+	}
+	if c.Grace < 0 {
+		bad("grace", "want 0 or more")
+	}
+	return errors.Join(problems...)
+}
+
+func (c *Config) checkListen(bad func(key, format string, args ...any)) {
+	switch loopback, err := isLoopback(c.Listen); {
+	case err != nil:
+		bad("listen", "want host:port such as 127.0.0.1:8484")
+	case !loopback && !c.AllowOpenProxy:
+		bad("listen", "%s can be reached from other machines, and everybody could use your proxies; "+
+			"listen on 127.0.0.1, or say --allow-open-proxy if something else keeps strangers out", c.Listen)
+	}
+	if c.Admin == "off" {
+		return
+	}
+	switch loopback, err := isLoopback(c.Admin); {
+	case err != nil:
+		bad("admin", "want host:port such as 127.0.0.1:8485, or off")
+	case !loopback:
+		bad("admin", "want a loopback address: the admin API has no authentication")
+	case c.Admin == c.Listen && !portZero(c.Listen):
+		bad("admin", "want another port than listen has")
+	}
+}
+
+func (c *Config) checkAttempts(bad func(key, format string, args ...any)) {
+	if c.Attempts.Attempts < 1 || c.Attempts.Attempts > 20 {
+		bad("attempts.attempts", "want 1 to 20")
+	}
+	for _, d := range []struct {
+		key   string
+		value Duration
+	}{
+		{"attempts.dial_timeout", c.Attempts.DialTimeout},
+		{"attempts.handshake_timeout", c.Attempts.HandshakeTimeout},
+		{"attempts.exchange_timeout", c.Attempts.ExchangeTimeout},
+		{"attempts.response_timeout", c.Attempts.ResponseTimeout},
+		{"attempts.first_byte_timeout", c.Attempts.FirstByteTimeout},
+	} {
+		if d.value <= 0 {
+			bad(d.key, "want a duration such as 10s, more than 0")
+		}
+	}
+}
+
+// isLoopback says whether an address can be reached from this machine only.
+func isLoopback(address string) (bool, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return false, err
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return false, err
+	}
+	if host == "localhost" {
+		return true, nil
+	}
+	if host == "" {
+		return false, nil
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return false, err
+	}
+	return ip.IsLoopback(), nil
+}
+
+func portZero(address string) bool {
+	_, port, _ := net.SplitHostPort(address)
+	return port == "0"
+}

@@ -1,0 +1,308 @@
+// Package daemon puts the parts together: it reads the lists, opens the
+// database, restores the breakers, listens, and takes everything down again in
+// the right order.
+//
+//	d, err := daemon.Open(ctx, cfg, log)
+//	...
+//	err = d.Run(ctx) // until ctx ends, then gracefully
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"swivel/cmd/swivel/internal/admin"
+	"swivel/cmd/swivel/internal/attempts"
+	"swivel/cmd/swivel/internal/config"
+	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/cmd/swivel/internal/forward"
+	"swivel/cmd/swivel/internal/front"
+	"swivel/cmd/swivel/internal/tunnel"
+	"swivel/pool"
+	"swivel/pool/upstream"
+	"swivel/storage"
+	"swivel/storage/sqlite"
+)
+
+// orphanAge is how long the state of a proxy that left the lists is kept.
+const orphanAge = 30 * 24 * time.Hour
+
+// headerTimeout and keepAlive bound a client connection: the time for a request
+// head, and the time between two requests (longer than the 60 seconds after
+// which common clients drop theirs, so that it is they who close).
+const (
+	headerTimeout = 30 * time.Second
+	keepAlive     = 90 * time.Second
+)
+
+// Daemon is a running swivel. Its methods are safe for concurrent use.
+type Daemon struct {
+	cfg config.Config
+	log *eventlog.Log
+
+	store      *sqlite.Store
+	journal    *storage.Journal
+	pool       *pool.Pool
+	transports *upstream.Transports
+	registry   *tunnel.Registry
+	front      *front.Front
+	listener   *net.TCPListener
+	admin      *admin.Server
+	self       front.Self
+}
+
+// ListError is a problem with the proxy lists: the user's to mend before
+// anything can start.
+type ListError struct{ Err error }
+
+func (e *ListError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the joined problems.
+func (e *ListError) Unwrap() error { return e.Err }
+
+// Open reads the lists, opens the database and listens. Nothing is served yet.
+// An error about the lists is a *ListError.
+func Open(ctx context.Context, cfg config.Config, log *eventlog.Log) (*Daemon, error) {
+	lists, err := ReadLists(cfg.Proxies)
+	d := &Daemon{cfg: cfg, log: log}
+	d.logSkipped(lists)
+	if err != nil {
+		return nil, &ListError{err}
+	}
+	if err := d.listen(ctx); err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	if err := d.openPool(ctx, lists); err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	d.build()
+	return d, nil
+}
+
+func (d *Daemon) logSkipped(lists Lists) {
+	for _, s := range lists.Skipped {
+		d.log.Warn().Str("file", s.File).Int("line", s.Line).Str("reason", s.Reason).Msg("line skipped")
+	}
+}
+
+// listen opens the sockets first: a port in use is told before the database is
+// touched.
+func (d *Daemon) listen(ctx context.Context) (err error) {
+	if d.listener, err = front.Listen(ctx, d.cfg.Listen); err != nil {
+		return fmt.Errorf("listen: cannot listen on %s: %w", d.cfg.Listen, socketReason(err))
+	}
+	d.self = front.Self{d.listener.Addr().(*net.TCPAddr).AddrPort()}
+	if d.cfg.Admin == "off" {
+		return nil
+	}
+	if d.admin, err = admin.Listen(ctx, d.cfg.Admin); err != nil {
+		return fmt.Errorf("admin: cannot listen on %s: %w", d.cfg.Admin, socketReason(err))
+	}
+	d.self = append(d.self, d.admin.Addr().(*net.TCPAddr).AddrPort())
+	return nil
+}
+
+func socketReason(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err
+	}
+	return err
+}
+
+// openPool opens the database and makes the pool of what it remembers.
+func (d *Daemon) openPool(ctx context.Context, lists Lists) error {
+	store, opened, err := sqlite.Open(ctx, d.cfg.DB, time.Now)
+	if err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	d.store = store
+	if opened.MovedTo != "" {
+		d.log.Error().AnErr("damage", opened.Damage).Str("moved_to", opened.MovedTo).
+			Msg("the database was damaged: it was moved aside, and swivel starts without what it knew")
+	}
+	salt, err := store.Salt(ctx)
+	if err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	records, skipped, err := store.Load(ctx)
+	if err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	if len(skipped) > 0 {
+		d.log.Warn().Int("rows", len(skipped)).AnErr("first", skipped[0]).Msg("rows of the database make no sense and are not used")
+	}
+	specs, dropped := withoutSelf(lists.Specs, d.self)
+	if len(specs) == 0 {
+		return &ListError{errors.New("proxies: the only proxies listed are swivel itself")}
+	}
+	d.pool = pool.New(specs, pool.Options{
+		Breaker: d.cfg.BreakerSettings(), Salt: salt, ProbeRate: d.cfg.Restart.ProbeRate, Restore: restorer(records),
+	}, time.Now())
+	d.log.Info().Int("proxies", len(specs)).Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).
+		Int("own_address", dropped).Int("restored", d.restored(records)).Msg("pool")
+	return d.prune(ctx)
+}
+
+func (d *Daemon) restored(records []storage.Record) int {
+	n := 0
+	for _, r := range records {
+		if _, ok := d.pool.Get(pool.ID(r.ProxyID)); ok {
+			n++
+		}
+	}
+	return n
+}
+
+func (d *Daemon) prune(ctx context.Context) error {
+	removed, err := d.store.Prune(ctx, time.Now().Add(-orphanAge), func(id string) bool {
+		_, ok := d.pool.Get(pool.ID(id))
+		return ok
+	})
+	if err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	if removed > 0 {
+		d.log.Info().Int("rows", removed).Msg("forgot proxies that left the lists long ago")
+	}
+	return nil
+}
+
+func (d *Daemon) build() {
+	a := d.cfg.Attempts
+	d.journal = storage.NewJournal(d.store, storage.Options{
+		OnIncident: func(err error) {
+			d.log.Error().Err(err).Msg("cannot write the database: states are kept in memory until it works again")
+		},
+		OnRecovered: func(n int) { d.log.Info().Int("failed_writes", n).Msg("the database can be written again") },
+	})
+	dialer := upstream.NewDialer(upstream.Timeouts{Dial: time.Duration(a.DialTimeout), Handshake: time.Duration(a.HandshakeTimeout)})
+	loop := &attempts.Loop{Pool: d.pool, Sink: d.sink, Settings: attempts.Settings{
+		Attempts: a.Attempts, ExchangeTimeout: time.Duration(a.ExchangeTimeout),
+		FirstByte: time.Duration(a.FirstByteTimeout), Response: time.Duration(a.ResponseTimeout),
+	}}
+	d.registry = tunnel.NewRegistry(time.Duration(d.cfg.Limits.TunnelIdle))
+	d.transports = upstream.NewTransports(dialer, time.Duration(a.ResponseTimeout))
+	d.front = &front.Front{
+		Settings: front.Settings{
+			Connections: d.cfg.Limits.Connections, HeaderBytes: d.cfg.Limits.HeaderBytes,
+			HeaderTimeout: headerTimeout, KeepAlive: keepAlive,
+		},
+		Loop:    loop,
+		Tunnel:  &tunnel.Server{Loop: loop, Dialer: dialer, Registry: d.registry},
+		Forward: forward.New(d.transports, d.registry, time.Duration(a.ResponseTimeout)),
+		Log:     d.log,
+		Self:    d.self,
+	}
+}
+
+// sink stores and logs what an exchange changed. Transitions are urgent.
+func (d *Daemon) sink(requestID string, events []pool.Event) {
+	for _, ev := range events {
+		d.journal.Put(toRecord(ev.Proxy, d.cfg.BreakerSettings(), time.Now()), ev.Effect.Moved)
+		d.log.Transitions(requestID, ev)
+	}
+}
+
+// Addr is where clients connect.
+func (d *Daemon) Addr() netip.AddrPort { return d.self[0] }
+
+// AdminAddr is where the admin API listens; not valid when it is off.
+func (d *Daemon) AdminAddr() netip.AddrPort {
+	if len(d.self) < 2 {
+		return netip.AddrPort{}
+	}
+	return d.self[1]
+}
+
+// Pool is the daemon's pool.
+func (d *Daemon) Pool() *pool.Pool { return d.pool }
+
+// Run serves until ctx ends, then lets exchanges finish within the grace
+// period, writes the database and closes everything.
+func (d *Daemon) Run(ctx context.Context) error {
+	background, stop := context.WithCancel(context.Background())
+	var workers sync.WaitGroup
+	workers.Go(func() { d.registry.Sweep(background) })
+	workers.Go(func() { d.transports.Sweep(background) })
+	served := make(chan error, 1)
+	go func() { served <- d.front.Serve(d.listener) }()
+	if d.admin != nil {
+		workers.Go(func() { d.admin.Serve(d.pool) })
+	}
+	d.log.Info().Stringer("listen", d.Addr()).Str("admin", d.adminName()).Str("db", d.cfg.DB).Msg("ready")
+	var err error
+	select {
+	case <-ctx.Done():
+		_ = d.listener.Close()
+		<-served
+	case err = <-served:
+	}
+	d.shutdown()
+	stop()
+	err = errors.Join(err, d.close())
+	workers.Wait()
+	return err
+}
+
+func (d *Daemon) adminName() string {
+	if d.admin == nil {
+		return "off"
+	}
+	return d.AdminAddr().String()
+}
+
+// shutdown gives what is under way its grace.
+func (d *Daemon) shutdown() {
+	d.log.Info().Int("connections", d.front.Connections()).Dur("grace_ms", time.Duration(d.cfg.Grace)).Msg("stopping")
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(d.cfg.Grace))
+	defer cancel()
+	cut := d.front.Shutdown(ctx)
+	d.log.Info().Int("cut", cut).Msg("stopped")
+}
+
+// close writes and closes what is open; also after half an Open.
+func (d *Daemon) close() error {
+	var problems []error
+	if d.listener != nil {
+		_ = d.listener.Close()
+	}
+	if d.admin != nil {
+		d.admin.Close()
+	}
+	if d.journal != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := d.journal.Close(ctx); err != nil {
+			problems = append(problems, fmt.Errorf("db: the last states could not be written: %w", err))
+		}
+	}
+	if d.store != nil {
+		problems = append(problems, d.store.Close())
+	}
+	return errors.Join(problems...)
+}
+
+// Reload reads the lists again. With any list unreadable or empty the old pool
+// stays.
+func (d *Daemon) Reload() {
+	lists, err := ReadLists(d.cfg.Proxies)
+	d.logSkipped(lists)
+	specs, dropped := withoutSelf(lists.Specs, d.self)
+	if err == nil && len(specs) == 0 {
+		err = errors.New("no usable proxy")
+	}
+	if err != nil {
+		d.log.Error().Err(err).Msg("reload refused: the old pool stays")
+		return
+	}
+	change := d.pool.Replace(specs, time.Now())
+	d.transports.Keep(func(id pool.ID) bool { _, ok := d.pool.Get(id); return ok })
+	d.log.Info().Int("added", change.Added).Int("kept", change.Kept).Int("removed", change.Removed).
+		Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).Int("own_address", dropped).Msg("reloaded")
+}

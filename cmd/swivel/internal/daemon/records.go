@@ -1,0 +1,69 @@
+package daemon
+
+import (
+	"time"
+
+	"swivel/breaker"
+	"swivel/pool"
+	"swivel/storage"
+)
+
+// toRecord is a proxy's breaker as the database keeps it.
+func toRecord(p *pool.Proxy, settings breaker.Settings, now time.Time) storage.Record {
+	s := p.Breaker().Snapshot(now)
+	settings = settings.With(p.Spec.Breaker)
+	r := storage.Record{
+		ProxyID:    string(p.ID),
+		State:      s.State.String(),
+		Failures:   s.Failures,
+		NextTest:   s.NextTest,
+		LastChange: s.LastChange,
+		Generation: s.Generation,
+		OpensInRow: s.OpensInRow,
+		Suspicions: s.Suspicions,
+		ProbeWins:  s.ProbeWins,
+		Threshold:  settings.ConsecutiveFailures,
+		Window:     settings.RunWindow,
+		Timeout:    settings.OpenTimeout,
+	}
+	if s.Rule != breaker.RuleNone {
+		r.Cause = s.Rule.String()
+	}
+	return r
+}
+
+// toSnapshot is the reverse. What cannot be understood is as good as absent:
+// breaker.Restore copes with any values.
+func toSnapshot(r storage.Record) (breaker.Snapshot, bool) {
+	state, err := breaker.ParseState(r.State)
+	if err != nil {
+		return breaker.Snapshot{}, false
+	}
+	rule, _ := breaker.ParseRule(r.Cause) // RuleNone for what is unknown
+	return breaker.Snapshot{
+		State:      state,
+		Generation: r.Generation,
+		Failures:   r.Failures,
+		Suspicions: r.Suspicions,
+		OpensInRow: r.OpensInRow,
+		Rule:       rule,
+		NextTest:   r.NextTest,
+		LastChange: r.LastChange,
+		ProbeWins:  r.ProbeWins,
+	}, true
+}
+
+// restorer gives each proxy what was stored of it.
+func restorer(records []storage.Record) func(pool.ID) (breaker.Snapshot, bool) {
+	byID := make(map[pool.ID]storage.Record, len(records))
+	for _, r := range records {
+		byID[pool.ID(r.ProxyID)] = r
+	}
+	return func(id pool.ID) (breaker.Snapshot, bool) {
+		r, ok := byID[id]
+		if !ok {
+			return breaker.Snapshot{}, false
+		}
+		return toSnapshot(r)
+	}
+}

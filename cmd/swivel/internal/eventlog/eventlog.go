@@ -1,0 +1,140 @@
+// Package eventlog writes what happened: one structured line per exchange, one
+// per change of a breaker, and one per incident of the daemon itself. It is the
+// only place that formats log fields, so that every line uses the same names.
+//
+// A Log is safe for concurrent use. No line ever holds a credential: proxies
+// appear by their public id and label.
+package eventlog
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"swivel/breaker"
+	"swivel/pool"
+)
+
+// Log is the daemon's log.
+type Log struct {
+	zerolog.Logger
+}
+
+// New returns a log that writes to w as "json" or as lines for a "console", from
+// the given level up ("debug", "info", "warn", "error").
+func New(w io.Writer, format, level string) (*Log, error) {
+	parsed, err := zerolog.ParseLevel(level)
+	if err != nil || level == "" {
+		return nil, fmt.Errorf("log.level: want debug, info, warn or error, not %q", level)
+	}
+	switch format {
+	case "json":
+	case "console":
+		w = zerolog.ConsoleWriter{Out: w, TimeFormat: "15:04:05.000", NoColor: true}
+	default:
+		return nil, fmt.Errorf("log.format: want json or console, not %q", format)
+	}
+	return &Log{zerolog.New(w).Level(parsed).With().Timestamp().Logger()}, nil
+}
+
+// Exchange is one client request, as its log line shows it.
+type Exchange struct {
+	ID       string
+	Kind     string // "connect" or "plain"
+	Client   net.Addr
+	Method   string
+	Target   string
+	Status   int    // what the client was told
+	Code     string // the refusal's code, if it was one
+	Reason   string // why the request itself was refused
+	Proxy    *pool.Proxy
+	Attempts []pool.Attempt
+	Opened   time.Duration // until our 200, or until the response's head
+	Took     time.Duration
+	Up, Down int64 // bytes of content
+}
+
+// Exchange writes the line of one exchange.
+func (l *Log) Exchange(x Exchange) {
+	e := l.Info()
+	if !e.Enabled() {
+		return
+	}
+	e = e.Str("request", x.ID).Str("kind", x.Kind).Stringer("client", x.Client)
+	if x.Method != "" {
+		e = e.Str("method", x.Method)
+	}
+	if x.Target != "" {
+		e = e.Str("target", x.Target)
+	}
+	e = e.Int("status", x.Status)
+	if x.Code != "" {
+		e = e.Str("code", x.Code)
+	}
+	if x.Reason != "" {
+		e = e.Str("reason", x.Reason)
+	}
+	if x.Proxy != nil {
+		e = e.Str("proxy", string(x.Proxy.ID)).Str("proxy_name", x.Proxy.Spec.Label())
+	}
+	if len(x.Attempts) > 0 {
+		e = e.Array("attempts", attemptList(x.Attempts))
+	}
+	if x.Opened > 0 {
+		e = e.Dur("opened_ms", x.Opened)
+	}
+	e.Dur("took_ms", x.Took).Int64("up", x.Up).Int64("down", x.Down).Msg("exchange")
+}
+
+type attemptList []pool.Attempt
+
+// MarshalZerologArray implements zerolog.LogArrayMarshaler.
+func (a attemptList) MarshalZerologArray(out *zerolog.Array) {
+	for i := range a {
+		out.Object((*attemptLine)(&a[i]))
+	}
+}
+
+type attemptLine pool.Attempt
+
+// MarshalZerologObject implements zerolog.LogObjectMarshaler.
+func (a *attemptLine) MarshalZerologObject(e *zerolog.Event) {
+	e.Str("proxy", string(a.Proxy.ID)).Stringer("signal", a.Signal).Stringer("outcome", a.Outcome).Dur("ms", a.Took)
+	if a.Probe {
+		e.Bool("probe", true)
+	}
+}
+
+// Transitions writes a line for each change of state that an event brought.
+func (l *Log) Transitions(requestID string, ev pool.Event) {
+	for t := range ev.Effect.Transitions {
+		l.transition(requestID, ev, t)
+	}
+}
+
+func (l *Log) transition(requestID string, ev pool.Event, t breaker.Transition) {
+	e := l.Info()
+	if t.To == breaker.Open {
+		e = l.Warn()
+	}
+	e = e.Str("proxy", string(ev.Proxy.ID)).Str("proxy_name", ev.Proxy.Spec.Label()).
+		Stringer("from", t.From).Stringer("to", t.To).Stringer("rule", t.Rule)
+	if ev.Signal != pool.NoSignal {
+		e = e.Stringer("signal", ev.Signal)
+	}
+	if t.Failures > 0 {
+		e = e.Int("failures", t.Failures)
+	}
+	if t.To == breaker.Open {
+		e = e.Dur("rest_ms", t.Until.Sub(t.At))
+	}
+	e.Str("request", requestID).Msg("breaker")
+}
+
+// AcceptFailed reports that new clients have to wait.
+func (l *Log) AcceptFailed(err error, pause time.Duration) {
+	l.Error().Err(err).Dur("pause_ms", pause).Msg("cannot accept connections: raise the limit of open files (ulimit -n)")
+}

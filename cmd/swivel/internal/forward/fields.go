@@ -1,0 +1,109 @@
+package forward
+
+import (
+	"net/http"
+	"net/textproto"
+	"slices"
+	"strings"
+
+	"swivel/pool/upstream/http1"
+)
+
+// toHeader is the map form of fields, for goproxy's handlers.
+func toHeader(fields http1.Fields) http.Header {
+	h := make(http.Header, len(fields))
+	values := make([]string, len(fields)) // one array for all the values
+	for i := range fields {
+		key := textproto.CanonicalMIMEHeaderKey(fields[i].Name)
+		if old, ok := h[key]; ok {
+			h[key] = append(old, fields[i].Value)
+			continue
+		}
+		values[i] = fields[i].Value
+		h[key] = values[i : i+1 : i+1]
+	}
+	return h
+}
+
+// merge is fields with the values that h gives them now: in their own order
+// and spelling, without those that a handler deleted, and with those it added
+// at the end.
+func merge(fields http1.Fields, h http.Header) http1.Fields {
+	merged := make(http1.Fields, 0, len(fields)+1)
+	taken := 0
+	for i := range fields {
+		values := h[textproto.CanonicalMIMEHeaderKey(fields[i].Name)]
+		if n := before(fields, i); n < len(values) {
+			merged = append(merged, http1.Field{Name: fields[i].Name, Value: values[n]})
+			taken++
+		}
+	}
+	if taken == total(h) {
+		return merged
+	}
+	return appendAdded(merged, h)
+}
+
+// before counts the fields before the i-th that bear its name.
+func before(fields http1.Fields, i int) int {
+	n := 0
+	for j := range i {
+		if strings.EqualFold(fields[j].Name, fields[i].Name) {
+			n++
+		}
+	}
+	return n
+}
+
+func total(h http.Header) int {
+	n := 0
+	for _, values := range h {
+		n += len(values)
+	}
+	return n
+}
+
+func appendAdded(merged http1.Fields, h http.Header) http1.Fields {
+	keys := make([]string, 0, len(h))
+	for key := range h {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		for _, v := range h[key][min(merged.Count(key), len(h[key])):] {
+			if textproto.TrimString(key) == key && !strings.ContainsAny(v, "\r\n") {
+				merged = append(merged, http1.Field{Name: key, Value: v})
+			}
+		}
+	}
+	return merged
+}
+
+// withHost makes the Host field say what the target says (RFC 9112 section
+// 3.2.2), and drops the fields that are meant for swivel.
+func withHost(fields http1.Fields, host string) http1.Fields {
+	out := fields[:0]
+	found := false
+	for _, f := range fields {
+		switch {
+		case strings.EqualFold(f.Name, "Host"):
+			f.Value, found = host, true
+		case len(f.Name) > 9 && strings.EqualFold(f.Name[:9], "X-Swivel-"):
+			continue
+		}
+		out = append(out, f)
+	}
+	if !found {
+		out = slices.Insert(out, 0, http1.Field{Name: "Host", Value: host})
+	}
+	return out
+}
+
+// absoluteForm is the target as an HTTP proxy understands it: some clients ask
+// for a websocket by a ws:// target, which few proxies know.
+func absoluteForm(target string) string {
+	if len(target) > 5 && strings.EqualFold(target[:5], "ws://") {
+		return "http://" + target[5:]
+	}
+	return target
+}

@@ -1,0 +1,270 @@
+package forward
+
+import (
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"swivel/cmd/swivel/internal/tunnel"
+	"swivel/pool"
+	"swivel/pool/upstream"
+	"swivel/pool/upstream/http1"
+)
+
+// copyRoom is the size of the buffer in which a response is relayed: head and
+// first bytes of the body leave in one write.
+const copyRoom = 32 << 10
+
+var copyBuffers = sync.Pool{New: func() any {
+	b := make([]byte, 0, copyRoom)
+	return &b
+}}
+
+// interim passes a 1xx response on, which only HTTP/1.1 clients know.
+func (x *exchange) interim(r *http1.Response) {
+	if x.Head.Minor == 0 {
+		return
+	}
+	b := http1.AppendStatusLine(nil, r.Status, r.Reason)
+	b = r.Fields.EndToEnd(nil, http1.Framing{}).Append(b)
+	_, _ = x.Client.Write(append(b, "\r\n"...))
+}
+
+// Header implements http.ResponseWriter.
+func (x *exchange) Header() http.Header { return x.header }
+
+// WriteHeader implements http.ResponseWriter. The head waits for the first
+// bytes of the body, if there are any already.
+func (x *exchange) WriteHeader(int) {
+	if x.wroteHeader || x.resp == nil {
+		return
+	}
+	x.wroteHeader = true
+	fields := merge(x.resp.Fields.EndToEnd(nil, x.sentFraming()), x.header)
+	b := http1.AppendStatusLine(make([]byte, 0, 1<<10), x.resp.Status, x.resp.Reason)
+	b = fields.Append(b)
+	switch {
+	case x.resp.Status == 101:
+		b = http1.AppendField(b, "Connection", "Upgrade")
+		b = http1.AppendField(b, "Upgrade", x.resp.Fields.Get("Upgrade"))
+	case x.closes():
+		b = http1.AppendField(b, "Connection", "close")
+	}
+	x.head = append(b, "\r\n"...)
+}
+
+// sentFraming is how the client is told the end of the body: an HTTP/1.0
+// client knows no chunks and gets it by the end of the connection.
+func (x *exchange) sentFraming() http1.Framing {
+	if x.resp.Framing.Kind == http1.Chunked && x.Head.Minor == 0 {
+		return http1.Framing{Kind: http1.UntilClose}
+	}
+	return x.resp.Framing
+}
+
+// closes says whether the client's connection ends behind this response.
+func (x *exchange) closes() bool {
+	return !x.Head.KeepAlive() || x.sentFraming().Kind == http1.UntilClose ||
+		!x.resp.RequestSent()
+}
+
+// Write implements http.ResponseWriter for goproxy's handlers; responses of
+// targets go through content.WriteTo.
+func (x *exchange) Write(p []byte) (int, error) {
+	if x.resp == nil {
+		return len(p), nil // a refusal is written by finish
+	}
+	return x.writeBody(p)
+}
+
+// content is the response's body. io.Copy finds WriteTo, so that goproxy's
+// copy loop becomes ours: every piece is passed on as it comes.
+type content struct{ x *exchange }
+
+// Read implements io.Reader, for handlers that look into the body.
+func (c content) Read(p []byte) (int, error) {
+	if c.x.resp == nil {
+		return 0, io.EOF
+	}
+	return c.x.resp.Body.Read(p)
+}
+
+// Close implements io.Closer. The exchange closes the response itself.
+func (c content) Close() error { return nil }
+
+// WriteTo implements io.WriterTo.
+func (c content) WriteTo(io.Writer) (int64, error) {
+	x := c.x
+	switch {
+	case x.resp == nil:
+		return 0, nil
+	case x.resp.Status == 101:
+		return x.upgrade()
+	}
+	return x.copyBody()
+}
+
+// copyBody relays the body piece by piece.
+func (x *exchange) copyBody() (total int64, err error) {
+	room := copyBuffers.Get().(*[]byte)
+	defer copyBuffers.Put(room)
+	chunked := x.sentFraming().Kind == http1.Chunked
+	for {
+		out := append((*room)[:0], x.head...)
+		if len(x.head) > 0 && x.resp.Buffered() == 0 && !x.resp.Body.Ended() {
+			if err := x.send(out); err != nil { // nothing to wait for: the head is news
+				return total, err
+			}
+			out = out[:0]
+		}
+		n, out, rerr := x.appendPiece(out, chunked)
+		total += int64(n)
+		x.result.Down += int64(n)
+		if len(out) > 0 {
+			if err := x.send(out); err != nil {
+				return total, err
+			}
+		}
+		if rerr != nil {
+			return total, x.ended(rerr)
+		}
+	}
+}
+
+// appendPiece reads once and appends what came, as a chunk if need be; at the
+// end of a chunked body it appends the last chunk.
+func (x *exchange) appendPiece(out []byte, chunked bool) (int, []byte, error) {
+	start := len(out)
+	if cap(out)-start < 4<<10 { // a large head
+		grown := make([]byte, start, start+copyRoom)
+		copy(grown, out)
+		out = grown
+	}
+	lead := 0
+	if chunked {
+		lead = http1.ChunkRoom
+	}
+	piece := out[start+lead : cap(out)-2]
+	n, err := x.resp.Body.Read(piece)
+	switch {
+	case n > 0 && chunked:
+		// The chunk's size has fewer digits than there is room for: move it up.
+		sealed := http1.SealChunk(out[start : start+lead+n])
+		out = append(out, sealed...)
+	case n > 0:
+		out = out[:start+n]
+	}
+	if err == io.EOF && chunked {
+		out = http1.AppendLastChunk(out, x.resp.Body.Trailer())
+	}
+	return n, out, err
+}
+
+// send writes to the client. The first write takes the head along.
+func (x *exchange) send(b []byte) error {
+	x.head = nil
+	_, err := x.Client.Write(b)
+	if err != nil {
+		x.broken = true
+		x.settle(pool.Response) // the client left; the proxy did its work
+		x.resp.Abort()
+	}
+	return err
+}
+
+// ended settles the verdict when the body is over.
+func (x *exchange) ended(err error) error {
+	switch {
+	case err == io.EOF:
+		x.settle(pool.Response)
+		return nil
+	case x.ctx.Err() != nil:
+		x.broken = true
+		x.settle(pool.Response)
+		return err
+	}
+	x.broken = true
+	x.settle(upstream.BodyError(err))
+	return err
+}
+
+// writeBody sends bytes that a handler made.
+func (x *exchange) writeBody(p []byte) (int, error) {
+	out := append([]byte(nil), x.head...)
+	if x.sentFraming().Kind == http1.Chunked && len(p) > 0 {
+		chunk := append(make([]byte, http1.ChunkRoom, http1.ChunkRoom+len(p)+2), p...)
+		out = append(out, http1.SealChunk(chunk)...)
+	} else {
+		out = append(out, p...)
+	}
+	return len(p), x.send(out)
+}
+
+// upgrade turns the two connections into a tunnel.
+func (x *exchange) upgrade() (int64, error) {
+	x.settle(pool.Response)
+	x.stopWatch()
+	conn, early := x.resp.Upgraded()
+	x.resp = nil
+	if n := x.Reader.Buffered(); n > 0 {
+		if b, err := x.Reader.Peek(n); err == nil {
+			_, _ = conn.Write(b)
+		}
+		_, _ = x.Reader.Discard(n)
+	}
+	if _, err := x.Client.Write(append(x.head, early...)); err != nil {
+		_ = conn.Close()
+		return 0, err
+	}
+	x.head = nil
+	traffic := x.handler.registry.Relay(x.Client, conn, tunnel.Unobserved{})
+	x.result.Status, x.result.Up, x.result.Down = 101, traffic.Up, traffic.Down+int64(len(early))
+	return x.result.Down, nil
+}
+
+func (x *exchange) stopWatch() {
+	if x.stop != nil {
+		x.stop()
+		x.stop = nil
+	}
+}
+
+// finish writes what goproxy left unwritten and says whether the client's
+// connection can go on.
+func (x *exchange) finish() {
+	x.stopWatch()
+	if x.result.Status == 101 {
+		return
+	}
+	if x.resp == nil {
+		x.refuse()
+		return
+	}
+	if len(x.head) > 0 && !x.broken { // a response without a body
+		_ = x.send(x.head)
+	}
+	x.result.Status = x.resp.Status
+	closes := x.closes()
+	requestDone := x.resp.Close()
+	_ = x.Client.SetReadDeadline(time.Time{})
+	if x.broken {
+		// A body that just ended would look complete to a client that takes the
+		// end of the connection for its end.
+		_ = x.Client.SetLinger(0)
+		_ = x.Client.Close()
+	}
+	x.result.Reusable = requestDone && !x.broken && !closes
+}
+
+// refuse answers when no proxy served.
+func (x *exchange) refuse() {
+	_ = x.Client.SetReadDeadline(time.Time{})
+	if x.refusal == nil {
+		x.result.Status, x.result.Code = clientLeft, "client_gone"
+		return
+	}
+	x.result.Status, x.result.Code = x.refusal.Status, x.refusal.Code
+	_ = x.Client.SetWriteDeadline(time.Now().Add(5 * time.Second))
+	_, _ = x.Client.Write(x.refusal.Append(nil, x.Exchange.ID, x.Head.Method))
+}

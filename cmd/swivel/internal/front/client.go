@@ -1,0 +1,258 @@
+package front
+
+import (
+	"bufio"
+	"encoding/hex"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/cmd/swivel/internal/forward"
+	"swivel/cmd/swivel/internal/reply"
+	"swivel/pool/upstream/http1"
+)
+
+// client is one client connection.
+type client struct {
+	front *Front
+	conn  *net.TCPConn
+	br    *bufio.Reader
+	idle  atomic.Bool // waiting for the first byte of a request
+	req   http1.Request
+}
+
+// readers hold a connection's input until its kind is known; a tunnel gives
+// its reader back.
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10) }}
+
+// serve answers requests until the connection ends.
+func (c *client) serve() {
+	defer c.front.forget(c)
+	c.br = readers.Get().(*bufio.Reader)
+	c.br.Reset(c.conn)
+	wait := c.front.Settings.HeaderTimeout
+	for c.next(wait) {
+		wait = c.front.Settings.KeepAlive
+	}
+	c.release()
+	lingerClose(c.conn)
+}
+
+func (c *client) release() {
+	if c.br != nil {
+		c.br.Reset(nil)
+		readers.Put(c.br)
+		c.br = nil
+	}
+}
+
+// next serves one request; false ends the connection.
+func (c *client) next(wait time.Duration) bool {
+	head, ok := c.readHead(wait)
+	if !ok {
+		return false
+	}
+	began := time.Now()
+	if err := c.req.Parse(head); err != nil {
+		c.refuseParse(err)
+		return false
+	}
+	if c.req.Method == "CONNECT" {
+		c.connect(began)
+		return false
+	}
+	return c.plain(began)
+}
+
+// readHead waits for a request and reads its head.
+func (c *client) readHead(wait time.Duration) (string, bool) {
+	_ = c.conn.SetReadDeadline(time.Now().Add(wait))
+	c.idle.Store(true)
+	err := http1.SkipBlankLines(c.br)
+	c.idle.Store(false)
+	if err != nil {
+		return "", false
+	}
+	if first, _ := c.br.Peek(1); refuseProtocol(first[0]) {
+		c.refuse(reply.BadRequest(400, "this port speaks HTTP: use an http:// proxy URL"), "")
+		return "", false
+	}
+	if c.br.Buffered() == 0 || wait != c.front.Settings.HeaderTimeout {
+		_ = c.conn.SetReadDeadline(time.Now().Add(c.front.Settings.HeaderTimeout))
+	}
+	head, err := http1.ReadHead(c.br, c.front.Settings.HeaderBytes)
+	if err != nil {
+		c.refuseRead(err)
+		return "", false
+	}
+	_ = c.conn.SetReadDeadline(time.Time{})
+	return head, true
+}
+
+// refuseProtocol knows the first byte of a TLS or SOCKS client that was given
+// the wrong kind of proxy URL.
+func refuseProtocol(b byte) bool { return b == 0x16 || b == 4 || b == 5 }
+
+func (c *client) refuseRead(err error) {
+	var timeout net.Error
+	switch {
+	case errors.Is(err, http1.ErrLineTooLong):
+		c.refuse(reply.BadRequest(414, "the request line is too long"), "")
+	case errors.Is(err, http1.ErrHeadTooLarge):
+		c.refuse(reply.BadRequest(431, "the request head is too large"), "")
+	case errors.As(err, &timeout) && timeout.Timeout():
+		c.refuse(reply.BadRequest(408, "the request head did not arrive in time"), "")
+	}
+}
+
+func (c *client) refuseParse(err error) {
+	var bad *http1.Error
+	if errors.As(err, &bad) {
+		c.refuse(reply.FromHTTP(bad), c.req.Method)
+	}
+}
+
+// refuse answers a request that never became an exchange.
+func (c *client) refuse(e *reply.Error, method string) {
+	id := newRequestID()
+	_ = c.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
+	_, _ = c.conn.Write(e.Append(nil, id, method))
+	c.front.Log.Exchange(eventlog.Exchange{ID: id, Kind: kindOf(method), Client: c.conn.RemoteAddr(), Status: e.Status, Code: e.Code, Reason: e.Text})
+}
+
+// writeTimeout bounds what is written to a client that may not read.
+const writeTimeout = 5 * time.Second
+
+func kindOf(method string) string {
+	if method == "CONNECT" {
+		return "connect"
+	}
+	return "plain"
+}
+
+func (c *client) refuseFull() {
+	defer c.front.forget(c)
+	c.refuse(reply.OverCapacity(), "CONNECT")
+	lingerClose(c.conn)
+}
+
+// connect serves a CONNECT; the connection is used up by it.
+func (c *client) connect(began time.Time) {
+	target, refused := connectTarget(c.req.Target)
+	if refused == nil {
+		refused = c.check(target)
+	}
+	if refused != nil {
+		c.refuse(refused, "CONNECT")
+		return
+	}
+	var early []byte
+	if n := c.br.Buffered(); n > 0 {
+		early = make([]byte, n)
+		_, _ = io.ReadFull(c.br, early)
+	}
+	c.release()
+	x := c.front.Loop.Begin(newRequestID(), target)
+	result := c.front.Tunnel.Serve(c.front.ctx, c.conn, early, x)
+	c.front.Log.Exchange(eventlog.Exchange{
+		ID: x.ID, Kind: "connect", Client: c.conn.RemoteAddr(), Target: target,
+		Status: result.Status, Code: result.Code, Proxy: result.Proxy, Attempts: x.Attempts(),
+		Opened: result.Opened, Took: time.Since(began), Up: result.Traffic.Up, Down: result.Traffic.Down,
+	})
+}
+
+// plain serves any other request; true when another may follow.
+func (c *client) plain(began time.Time) bool {
+	target, refused := absoluteTarget(&c.req)
+	if refused == nil {
+		refused = c.check(target.authority)
+	}
+	if refused == nil {
+		refused = checkHost(&c.req)
+	}
+	framing, err := c.req.Framing()
+	if err != nil {
+		c.refuseParse(err)
+		return false
+	}
+	if refused != nil {
+		c.refuse(refused, c.req.Method)
+		return false
+	}
+	x := c.front.Loop.Begin(newRequestID(), target.authority)
+	result := c.front.Forward.Serve(c.front.ctx, forward.Request{
+		Head: &c.req, Framing: framing, Host: target.host, Origin: target.origin,
+		Client: c.conn, Reader: c.br, Exchange: x,
+	})
+	x.End()
+	c.front.Log.Exchange(eventlog.Exchange{
+		ID: x.ID, Kind: "plain", Client: c.conn.RemoteAddr(), Method: c.req.Method, Target: target.authority,
+		Status: result.Status, Code: result.Code, Proxy: result.Proxy, Attempts: x.Attempts(),
+		Opened: result.FirstByte, Took: time.Since(began), Up: result.Up, Down: result.Down,
+	})
+	return result.Reusable && c.req.KeepAlive() && !c.front.isStopping()
+}
+
+// check refuses targets that lead back to this process.
+func (c *client) check(authority string) *reply.Error {
+	if c.front.Self.Holds(authority) {
+		return reply.TargetDenied("the target is swivel itself")
+	}
+	return nil
+}
+
+// checkHost wants exactly one sound Host field of an HTTP/1.1 request (RFC 9112
+// section 3.2). What it says is then replaced by the target's own host.
+func checkHost(r *http1.Request) *reply.Error {
+	n := r.Fields.Count("Host")
+	switch {
+	case n > 1:
+		return reply.BadRequest(400, "more than one Host field")
+	case n == 0 && r.Minor > 0:
+		return reply.BadRequest(400, "the Host field is missing")
+	case n == 0:
+		return nil
+	}
+	if _, _, refused := splitAuthority(r.Fields.Get("Host")); refused != nil {
+		return reply.BadRequest(400, "the Host field is malformed")
+	}
+	return nil
+}
+
+func (f *Front) isStopping() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.stopping
+}
+
+func (c *client) closeIfIdle() {
+	if c.idle.Load() {
+		_ = c.conn.Close()
+	}
+}
+
+// lingerClose closes so that what was written last arrives: a plain close with
+// unread input resets the connection, and the client may lose the answer.
+func lingerClose(c *net.TCPConn) {
+	defer func() { _ = c.Close() }()
+	if c.CloseWrite() != nil {
+		return
+	}
+	_ = c.SetReadDeadline(time.Now().Add(time.Second))
+	_, _ = io.CopyN(io.Discard, c, 256<<10)
+}
+
+// newRequestID returns 16 hexadecimal digits.
+func newRequestID() string {
+	var b [8]byte
+	r := rand.Uint64()
+	for i := range b {
+		b[i] = byte(r >> (8 * i))
+	}
+	return hex.EncodeToString(b[:])
+}

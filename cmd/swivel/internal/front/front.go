@@ -1,0 +1,173 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"swivel/cmd/swivel/internal/attempts"
+	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/cmd/swivel/internal/forward"
+	"swivel/cmd/swivel/internal/tunnel"
+)
+
+// Settings are the limits of the listener.
+type Settings struct {
+	Connections   int           // open client connections
+	HeaderBytes   int           // of a request head
+	HeaderTimeout time.Duration // from a head's first byte to its last
+	KeepAlive     time.Duration // between two requests of a connection
+}
+
+// Front serves client connections. It is safe for concurrent use.
+type Front struct {
+	Settings Settings
+	Loop     *attempts.Loop
+	Tunnel   *tunnel.Server
+	Forward  *forward.Handler
+	Log      *eventlog.Log
+	Self     Self
+
+	mu       sync.Mutex
+	conns    map[*client]struct{}
+	empty    chan struct{} // closed when stopping and no connection is left
+	stopping bool
+	ctx      context.Context
+	cancel   context.CancelFunc
+}
+
+// Listen opens the listening socket. Keep-alive is set once here: accepted
+// sockets inherit it from the listening one, which saves four system calls per
+// connection.
+func Listen(ctx context.Context, address string) (*net.TCPListener, error) {
+	lc := net.ListenConfig{
+		KeepAlive: -1,
+		Control: func(_, _ string, c syscall.RawConn) error {
+			var err error
+			if e := c.Control(func(fd uintptr) { err = keepAlive(int(fd)) }); e != nil {
+				return e
+			}
+			return err
+		},
+	}
+	ln, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return ln.(*net.TCPListener), nil
+}
+
+func keepAlive(fd int) error {
+	for _, o := range [][3]int{
+		{syscall.SOL_SOCKET, syscall.SO_KEEPALIVE, 1},
+		{syscall.IPPROTO_TCP, syscall.TCP_KEEPIDLE, 30},
+		{syscall.IPPROTO_TCP, syscall.TCP_KEEPINTVL, 10},
+		{syscall.IPPROTO_TCP, syscall.TCP_KEEPCNT, 5},
+	} {
+		if err := syscall.SetsockoptInt(fd, o[0], o[1], o[2]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Serve accepts connections until the listener is closed. Its error is nil
+// after Shutdown.
+func (f *Front) Serve(ln *net.TCPListener) error {
+	f.mu.Lock()
+	f.conns = map[*client]struct{}{}
+	f.empty = make(chan struct{})
+	f.ctx, f.cancel = context.WithCancel(context.Background())
+	f.mu.Unlock()
+	for pause := time.Duration(0); ; {
+		c, err := ln.AcceptTCP()
+		switch {
+		case err == nil:
+			pause = 0
+			f.start(c)
+		case errors.Is(err, net.ErrClosed):
+			return nil
+		case isPassing(err):
+			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+			f.Log.AcceptFailed(err, pause)
+			time.Sleep(pause)
+		default:
+			return err
+		}
+	}
+}
+
+// isPassing tells errors that more descriptors or the next client mend.
+func isPassing(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) ||
+		errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.ENOMEM) ||
+		errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, syscall.EINTR)
+}
+
+// start registers the connection and serves it.
+func (f *Front) start(c *net.TCPConn) {
+	cl := &client{front: f, conn: c}
+	f.mu.Lock()
+	stopping, full := f.stopping, f.Settings.Connections > 0 && len(f.conns) >= f.Settings.Connections
+	if !stopping {
+		f.conns[cl] = struct{}{}
+	}
+	f.mu.Unlock()
+	switch {
+	case stopping:
+		_ = c.Close()
+	case full:
+		go cl.refuseFull()
+	default:
+		go cl.serve()
+	}
+}
+
+func (f *Front) forget(cl *client) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.conns, cl)
+	if f.stopping && len(f.conns) == 0 {
+		close(f.empty)
+	}
+}
+
+// Connections returns how many clients are connected.
+func (f *Front) Connections() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.conns)
+}
+
+// Shutdown ends idle connections at once, lets the others finish until ctx
+// ends, and then cuts them. The listener must be closed before. It returns how
+// many had to be cut.
+func (f *Front) Shutdown(ctx context.Context) (cut int) {
+	f.mu.Lock()
+	f.stopping = true
+	if len(f.conns) == 0 {
+		f.mu.Unlock()
+		return 0
+	}
+	for cl := range f.conns {
+		cl.closeIfIdle()
+	}
+	f.mu.Unlock()
+	select {
+	case <-f.empty:
+		return 0
+	case <-ctx.Done():
+	}
+	f.cancel()
+	f.mu.Lock()
+	cut = len(f.conns)
+	for cl := range f.conns {
+		_ = cl.conn.Close()
+	}
+	f.mu.Unlock()
+	<-f.empty
+	return cut
+}

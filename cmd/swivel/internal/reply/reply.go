@@ -1,0 +1,120 @@
+// Package reply is what swivel itself says to a client instead of the target:
+// one table from the reason to status, code and text, and one way to write it.
+//
+// Clients drop the body of a refused CONNECT, so the reason also stands in the
+// status phrase and in fields. Nothing here ever holds an internal address, a
+// credential or the text of a Go error: those are in the log line that bears
+// the same request id.
+package reply
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"swivel/pool/upstream/http1"
+)
+
+// Error is a refusal. The zero value is not one; see the functions below.
+// It is immutable and may be shared.
+type Error struct {
+	Status int
+	Code   string // machine-readable, from a closed set
+	Text   string // one line for people
+	// proxyStatus is the error type of RFC 9209 section 2.3.
+	proxyStatus string
+	// RetryAfter is when trying again makes sense; 0 when that is unknown.
+	RetryAfter time.Duration
+}
+
+func (e *Error) Error() string { return e.Code + ": " + e.Text }
+
+// BadRequest is a request that is not acceptable HTTP. The status is 400 or
+// one of its special cases.
+func BadRequest(status int, text string) *Error {
+	return &Error{Status: status, Code: "bad_request", Text: text, proxyStatus: "http_request_error"}
+}
+
+// FromHTTP turns an error of the parser into the refusal.
+func FromHTTP(err *http1.Error) *Error { return BadRequest(err.Status, err.Text) }
+
+// TargetDenied is a target that this proxy does not serve.
+func TargetDenied(text string) *Error {
+	return &Error{Status: 403, Code: "target_denied", Text: text, proxyStatus: "http_request_denied"}
+}
+
+// AttemptsSpent means that proxies were tried and none could serve.
+func AttemptsSpent(n int) *Error {
+	return &Error{Status: 502, Code: "attempts_spent", proxyStatus: "destination_unavailable",
+		Text: count(n, "proxy") + " tried, none reached the target"}
+}
+
+// NotRepeatable means that the proxy failed after the request was on its way,
+// and that sending it again might do the same thing twice.
+func NotRepeatable() *Error {
+	return &Error{Status: 502, Code: "attempts_spent", proxyStatus: "connection_terminated",
+		Text: "the proxy failed after the request was sent, and it is not safe to repeat"}
+}
+
+// TargetDown means that the proxies themselves say the target is the problem.
+func TargetDown() *Error {
+	return &Error{Status: 502, Code: "target_down", proxyStatus: "destination_unavailable",
+		Text: "several proxies report that the target cannot be reached"}
+}
+
+// Timeout means that every attempt ran out of time.
+func Timeout(n int) *Error {
+	return &Error{Status: 504, Code: "timeout", proxyStatus: "connection_timeout",
+		Text: count(n, "proxy") + " tried, none answered in time"}
+}
+
+// NoProxy means that no proxy may be used now.
+func NoProxy(retryAfter time.Duration) *Error {
+	return &Error{Status: 503, Code: "no_proxy", proxyStatus: "destination_unavailable",
+		Text: "no proxy of the pool is available", RetryAfter: max(retryAfter, time.Second)}
+}
+
+// OverCapacity means that swivel itself is full.
+func OverCapacity() *Error {
+	return &Error{Status: 503, Code: "over_capacity", proxyStatus: "connection_limit_reached",
+		Text: "too many client connections", RetryAfter: time.Second}
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " proxies"
+}
+
+// Append writes the whole reply to dst. A CONNECT gets the text as its status
+// phrase. The connection is to be closed behind it.
+func (e *Error) Append(dst []byte, requestID, method string) []byte {
+	phrase := http.StatusText(e.Status)
+	if method == "CONNECT" {
+		phrase = e.Text
+	}
+	body := "swivel: " + e.Text + " (" + e.Code + ", request " + requestID + ")\n"
+	dst = append(dst, "HTTP/1.1 "...)
+	dst = strconv.AppendInt(dst, int64(e.Status), 10)
+	dst = append(dst, ' ')
+	dst = append(dst, phrase...)
+	dst = append(dst, "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "...)
+	dst = strconv.AppendInt(dst, int64(len(body)), 10)
+	dst = append(dst, "\r\nProxy-Status: swivel; error="...)
+	dst = append(dst, e.proxyStatus...)
+	dst = append(dst, "\r\nX-Swivel-Error: "...)
+	dst = append(dst, e.Code...)
+	dst = append(dst, "\r\nX-Request-Id: "...)
+	dst = append(dst, requestID...)
+	if e.RetryAfter > 0 {
+		dst = append(dst, "\r\nRetry-After: "...)
+		dst = strconv.AppendInt(dst, int64(math.Ceil(e.RetryAfter.Seconds())), 10)
+	}
+	dst = append(dst, "\r\nConnection: close\r\n\r\n"...)
+	if method == "HEAD" {
+		return dst
+	}
+	return append(dst, body...)
+}

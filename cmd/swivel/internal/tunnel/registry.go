@@ -1,0 +1,127 @@
+package tunnel
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// drainLimit is how long a tunnel with one finished direction may stay silent.
+// A FIN alone does not say whether the peer still wants to read (RFC 9110
+// section 9.3.6 would close at once), so the other direction gets this long.
+const drainLimit = time.Minute
+
+// sweepEvery is how often the tunnels are looked at.
+const sweepEvery = 5 * time.Second
+
+// Registry knows the open tunnels and ends the idle ones. The zero value is not usable; see
+// NewRegistry. It is safe for concurrent use.
+type Registry struct {
+	idle time.Duration // 0: no limit
+
+	mu   sync.Mutex
+	open map[*pair]struct{}
+}
+
+// NewRegistry returns a registry that ends tunnels after idle without data in
+// either direction; 0 means never.
+func NewRegistry(idle time.Duration) *Registry {
+	return &Registry{idle: idle, open: map[*pair]struct{}{}}
+}
+
+// pair is the two connections of a tunnel.
+type pair struct {
+	client, upstream net.Conn
+	halfClosed       atomic.Bool
+	nextLook         time.Time // by the sweeper only
+}
+
+func (p *pair) close() {
+	_ = p.client.Close()
+	_ = p.upstream.Close()
+}
+
+func (r *Registry) add(p *pair) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.open[p] = struct{}{}
+}
+
+func (r *Registry) remove(p *pair) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.open, p)
+}
+
+// Len returns the number of open tunnels.
+func (r *Registry) Len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.open)
+}
+
+// Sweep ends idle tunnels until ctx ends.
+func (r *Registry) Sweep(ctx context.Context) {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			r.sweep(now)
+		}
+	}
+}
+
+func (r *Registry) sweep(now time.Time) {
+	r.mu.Lock()
+	due := make([]*pair, 0, len(r.open))
+	for p := range r.open {
+		if !now.Before(p.nextLook) || p.halfClosed.Load() {
+			due = append(due, p)
+		}
+	}
+	r.mu.Unlock()
+	for _, p := range due { // system calls: not under the lock
+		r.look(p, now)
+	}
+}
+
+// look ends the pair when it was silent for too long, else says when it can be
+// at the earliest.
+func (r *Registry) look(p *pair, now time.Time) {
+	limit := r.idle
+	if p.halfClosed.Load() {
+		limit = drainLimit
+	}
+	if limit == 0 {
+		p.nextLook = now.Add(drainLimit)
+		return
+	}
+	idle := p.idle()
+	if idle >= limit {
+		p.close()
+		return
+	}
+	p.nextLook = now.Add(limit - idle)
+}
+
+// idle is the time since either side sent data.
+func (p *pair) idle() time.Duration {
+	least := time.Duration(1<<63 - 1)
+	for _, c := range []net.Conn{p.client, p.upstream} {
+		tcp := tcpOf(c)
+		if tcp == nil {
+			return 0
+		}
+		ms, ok := idleFor(tcp)
+		if !ok { // closed under our hands: its relay is ending anyway
+			return 0
+		}
+		least = min(least, time.Duration(ms)*time.Millisecond)
+	}
+	return least
+}

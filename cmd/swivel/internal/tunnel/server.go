@@ -1,0 +1,101 @@
+package tunnel
+
+import (
+	"context"
+	"net"
+	"time"
+
+	"swivel/cmd/swivel/internal/attempts"
+	"swivel/cmd/swivel/internal/reply"
+	"swivel/pool"
+	"swivel/pool/upstream"
+)
+
+// Server serves CONNECT requests. It is safe for concurrent use.
+type Server struct {
+	Loop     *attempts.Loop
+	Dialer   *upstream.Dialer
+	Registry *Registry
+}
+
+// Result is what became of a CONNECT, for the log.
+type Result struct {
+	Status  int // sent to the client; 499 when it had left
+	Code    string
+	Proxy   *pool.Proxy
+	Traffic Traffic
+	// Opened is the time from the request to our 200.
+	Opened time.Duration
+}
+
+// clientLeft is the status logged when nobody waits for an answer any more.
+const clientLeft = 499
+
+// Serve opens a tunnel to the exchange's target for the client and relays
+// until it ends, and then closes the connection. early is what the client sent
+// behind its head: it goes to the proxy that wins. A refusal is written but the
+// connection is left to the caller.
+func (s *Server) Serve(ctx context.Context, c *net.TCPConn, early []byte, x *attempts.Exchange) Result {
+	began := time.Now()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	up, lease, err := s.open(ctx, cancel, c, x)
+	if err != nil {
+		x.End()
+		return refuse(c, x.ID, err)
+	}
+	result := Result{Status: 200, Proxy: lease.Proxy, Opened: time.Since(began)}
+	v := watchFirstByte(x, lease, len(early) > 0, s.Loop.Settings.FirstByte)
+	if len(early) > 0 {
+		if _, err := up.Write(early); err != nil {
+			v.UpstreamEnded()
+		}
+	}
+	if err := hello(c, up, lease.Proxy); err != nil {
+		_ = up.Close()
+		v.Ended()
+		return result
+	}
+	if len(up.Early) > 0 {
+		v.Received()
+	}
+	result.Traffic = s.Registry.Relay(c, up.Conn, v)
+	result.Traffic.Up += int64(len(early))
+	result.Traffic.Down += int64(len(up.Early))
+	return result
+}
+
+// open runs the attempts, and gives up when the client leaves.
+func (s *Server) open(ctx context.Context, cancel context.CancelFunc, c *net.TCPConn, x *attempts.Exchange) (*upstream.Conn, *pool.Lease, error) {
+	stop := WatchGone(c, cancel)
+	defer stop()
+	var up *upstream.Conn
+	lease, err := x.Run(ctx, func(ctx context.Context, l *pool.Lease) (err error) {
+		up, err = s.Dialer.Tunnel(ctx, l.Proxy.Spec, x.Target)
+		return err
+	})
+	return up, lease, err
+}
+
+// hello sends our 200, in one write with what already came back. It bears no
+// framing fields (RFC 9110 section 9.3.6).
+func hello(c net.Conn, up *upstream.Conn, p *pool.Proxy) error {
+	var room [256]byte
+	ok := append(room[:0], "HTTP/1.1 200 Connection established\r\nX-Swivel-Proxy: "...)
+	ok = append(ok, p.ID...)
+	ok = append(ok, "\r\n\r\n"...)
+	ok = append(ok, up.Early...)
+	_, err := c.Write(ok)
+	return err
+}
+
+// refuse tells the client why there is no tunnel.
+func refuse(c net.Conn, id string, err error) Result {
+	e, ok := err.(*reply.Error)
+	if !ok {
+		return Result{Status: clientLeft, Code: "client_gone"}
+	}
+	_ = c.SetWriteDeadline(time.Now().Add(5 * time.Second))
+	_, _ = c.Write(e.Append(nil, id, "CONNECT"))
+	return Result{Status: e.Status, Code: e.Code}
+}

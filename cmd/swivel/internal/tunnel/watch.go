@@ -1,0 +1,76 @@
+package tunnel
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// watchAfter is how long an attempt runs before anybody looks whether the
+// client is still there: most are over sooner, and then it costs one timer.
+const watchAfter = 50 * time.Millisecond
+
+// WatchGone cancels when the client closes its connection, until stop is
+// called. Bytes that the client has sent stay unread. A client that closes
+// only its writing side counts as gone: what it waits for cannot be told from
+// what it has given up on, and other proxies decide likewise.
+//
+// Nothing may read from c between WatchGone and stop.
+func WatchGone(c *net.TCPConn, cancel context.CancelFunc) (stop func()) {
+	w := &watch{conn: c, cancel: cancel, ended: make(chan struct{})}
+	timer := time.AfterFunc(watchAfter, w.run)
+	return func() {
+		if timer.Stop() {
+			return
+		}
+		w.stop()
+	}
+}
+
+type watch struct {
+	conn    *net.TCPConn
+	cancel  context.CancelFunc
+	ended   chan struct{}
+	mu      sync.Mutex
+	stopped bool
+}
+
+func (w *watch) run() {
+	defer close(w.ended)
+	raw, err := w.conn.SyscallConn()
+	if err != nil {
+		return
+	}
+	err = raw.Read(func(fd uintptr) bool { return w.stopping() || hungUp(int(fd)) })
+	if err == nil && !w.stopping() {
+		w.cancel()
+	}
+}
+
+func (w *watch) stopping() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stopped
+}
+
+// stop wakes the watcher by a deadline in the past and waits for it, so that
+// the deadline can be lifted again.
+func (w *watch) stop() {
+	w.mu.Lock()
+	w.stopped = true
+	w.mu.Unlock()
+	_ = w.conn.SetReadDeadline(time.Unix(1, 0))
+	<-w.ended
+	_ = w.conn.SetReadDeadline(time.Time{})
+}
+
+// hungUp asks whether the peer has shut down or reset the connection, without
+// touching what it sent before.
+func hungUp(fd int) bool {
+	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+	n, err := unix.Poll(p, 0)
+	return err == nil && n > 0 && p[0].Revents&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR) != 0
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"swivel/cmd/swivel/internal/config"
+	"swivel/cmd/swivel/internal/daemon"
+	"swivel/cmd/swivel/internal/eventlog"
+)
+
+// The exit codes.
+const (
+	exitOK      = 0
+	exitRuntime = 1
+	exitUsage   = 2 // also for a configuration that does not hold
+)
+
+// cli is the command line.
+type cli struct {
+	Serve   serveCmd   `cmd:"" help:"Serve clients through the proxies of a list."`
+	Demo    demoCmd    `cmd:"" help:"Serve through five toy proxies inside this process: no list, no account, no network needed."`
+	Config  configCmd  `cmd:"" help:"Work with the configuration."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+}
+
+// streams are where a command reads its environment and writes to.
+type streams struct {
+	env    func(string) (string, bool)
+	out    io.Writer
+	errOut io.Writer
+}
+
+// exit is what kong's --help unwinds with.
+type exit int
+
+// run is main with its surroundings as arguments.
+func run(args []string, env func(string) (string, bool), out, errOut io.Writer) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			if c, ok := r.(exit); ok {
+				code = int(c)
+				return
+			}
+			panic(r)
+		}
+	}()
+	var c cli
+	parser, err := kong.New(&c, kong.Name("swivel"), kong.UsageOnError(),
+		kong.Description("A local forward proxy that sends every request through one healthy proxy of a pool.\n\n"+
+			"Every key of the configuration file is also an environment variable: SWIVEL_SECTION_KEY."),
+		kong.Writers(out, errOut), kong.Exit(func(code int) { panic(exit(code)) }))
+	if err != nil {
+		return report(errOut, err)
+	}
+	ctx, err := parser.Parse(args)
+	if err != nil {
+		_, _ = fmt.Fprintf(errOut, "swivel: %v\nTry 'swivel --help'.\n", err)
+		return exitUsage
+	}
+	return report(errOut, ctx.Run(streams{env, out, errOut}))
+}
+
+// usageError is a problem that the user has to mend in arguments or
+// configuration.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// report prints an error, a line for each problem, and gives the exit code.
+func report(w io.Writer, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	for _, e := range flatten(err) {
+		_, _ = fmt.Fprintf(w, "swivel: %v\n", e)
+	}
+	var usage usageError
+	var list *daemon.ListError
+	if errors.As(err, &usage) || errors.As(err, &list) {
+		return exitUsage
+	}
+	return exitRuntime
+}
+
+// flatten takes joined errors apart.
+func flatten(err error) []error {
+	switch e := err.(type) {
+	case interface{ Unwrap() []error }:
+		var all []error
+		for _, one := range e.Unwrap() {
+			all = append(all, flatten(one)...)
+		}
+		return all
+	case usageError:
+		return flatten(e.error)
+	case *daemon.ListError:
+		return flatten(e.Err)
+	}
+	return []error{err}
+}
+
+// untilSignal returns a context that ends with the first SIGINT or SIGTERM; a
+// second one ends the process at once.
+func untilSignal() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		os.Exit(exitRuntime)
+	}()
+	return ctx, cancel
+}
+
+// serve runs a daemon until a signal.
+func serve(ctx context.Context, cfg config.Config, s streams) error {
+	log, err := eventlog.New(s.errOut, cfg.Log.Format, cfg.Log.Level)
+	if err != nil {
+		return usageError{err}
+	}
+	d, err := daemon.Open(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	reloads := make(chan os.Signal, 1)
+	signal.Notify(reloads, syscall.SIGHUP)
+	defer signal.Stop(reloads)
+	go func() {
+		for {
+			select {
+			case <-reloads:
+				d.Reload()
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return d.Run(ctx)
+}

@@ -1,0 +1,134 @@
+package http1
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Error is a message that cannot be accepted. Status is what the sender of a
+// request is told (400, 501, 505); Text is safe to show, it quotes nothing of
+// the message.
+type Error struct {
+	Status int
+	Text   string
+}
+
+func (e *Error) Error() string { return "http1: " + e.Text }
+
+func bad(format string, args ...any) error {
+	return &Error{Status: 400, Text: fmt.Sprintf(format, args...)}
+}
+
+// MaxFields is how many field lines a head may have: with more, work that is
+// quadratic in their number would hurt.
+const MaxFields = 1000
+
+// Request is a request head as received. The zero value is ready for Parse,
+// which may be called again to reuse the memory of Fields.
+type Request struct {
+	Method string
+	Target string // the request target byte for byte
+	Minor  int    // 0 for HTTP/1.0, 1 for HTTP/1.1 and what else claims to be 1.x
+	Fields Fields
+}
+
+// Parse reads a head that ReadHead returned. Its errors are *Error.
+func (r *Request) Parse(head string) error {
+	r.Fields = r.Fields[:0]
+	line, rest, err := crlfLine(head)
+	if err != nil {
+		return err
+	}
+	if err := r.startLine(line); err != nil {
+		return err
+	}
+	for {
+		line, rest, err = crlfLine(rest)
+		if err != nil || line == "" {
+			return err
+		}
+		f, err := strictField(line)
+		if err != nil {
+			return err
+		}
+		if len(r.Fields) == MaxFields {
+			return &Error{Status: 431, Text: "more than 1000 field lines"}
+		}
+		r.Fields = append(r.Fields, f)
+	}
+}
+
+func (r *Request) startLine(line string) error {
+	method, rest, ok1 := strings.Cut(line, " ")
+	target, version, ok2 := strings.Cut(rest, " ")
+	switch {
+	case !ok1 || !ok2 || target == "":
+		return bad("the request line is not METHOD TARGET HTTP/1.1")
+	case !isToken(method):
+		return bad("the method is not a token")
+	case hasControl(target) || strings.IndexByte(target, '\t') >= 0:
+		return bad("the request target holds a control character")
+	}
+	r.Method, r.Target = method, target
+	minor, err := parseVersion(version)
+	r.Minor = minor
+	return err
+}
+
+// parseVersion takes HTTP/1.x; a higher minor version is treated as 1.1, as
+// RFC 9110 section 2.5 says.
+func parseVersion(v string) (minor int, err error) {
+	if len(v) != 8 || !strings.HasPrefix(v, "HTTP/") || !digit(v[5]) || v[6] != '.' || !digit(v[7]) {
+		return 0, bad("the HTTP version is malformed")
+	}
+	if v[5] != '1' {
+		return 0, &Error{Status: 505, Text: "only HTTP/1.0 and HTTP/1.1 are spoken here"}
+	}
+	return min(int(v[7]-'0'), 1), nil
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// crlfLine cuts the first line off s; a line that ends in a bare LF is refused
+// (a proxy that tolerates it disagrees with the next hop about where lines
+// end, which is how requests are smuggled).
+func crlfLine(s string) (line, rest string, err error) {
+	i := strings.IndexByte(s, '\n')
+	if i < 1 || s[i-1] != '\r' {
+		return "", "", bad("a line does not end in CR LF")
+	}
+	return s[:i-1], s[i+1:], nil
+}
+
+// strictField parses a field line of a request (RFC 9112 section 5).
+func strictField(line string) (Field, error) {
+	if line[0] == ' ' || line[0] == '\t' {
+		return Field{}, bad("a field line is folded")
+	}
+	name, value, ok := strings.Cut(line, ":")
+	if !ok {
+		return Field{}, bad("a field line has no colon")
+	}
+	if !isToken(name) {
+		return Field{}, bad("a field name is not a token")
+	}
+	value = trimOWS(value)
+	if hasControl(value) {
+		return Field{}, bad("the value of field %s holds a control character", name)
+	}
+	return Field{name, value}, nil
+}
+
+// KeepAlive says whether the client wants the connection to stay open.
+// A proxy must not keep it with an HTTP/1.0 client (RFC 9112 section 9.3).
+func (r *Request) KeepAlive() bool {
+	return r.Minor >= 1 && !r.Fields.HasToken("Connection", "close") && !r.Fields.HasToken("Proxy-Connection", "close")
+}
+
+// Upgrade returns the protocol that the request asks to switch to, or "".
+func (r *Request) Upgrade() string {
+	if r.Minor == 0 || !r.Fields.HasToken("Connection", "upgrade") {
+		return ""
+	}
+	return r.Fields.Get("Upgrade")
+}

@@ -1,0 +1,235 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"swivel/pool"
+	"swivel/pool/upstream/http1"
+)
+
+// Limits of kept connections: a proxy's idle connections are few and short
+// lived, because a scraper's requests come in bursts and targets close early.
+const (
+	maxIdle     = 32
+	idleTimeout = 50 * time.Second
+)
+
+// Transport sends plain requests through one proxy and keeps its idle
+// connections. There is one for every proxy: a pool of connections shared by
+// several would mix their exits. It is safe for concurrent use.
+type Transport struct {
+	dialer   *Dialer
+	spec     *pool.Spec
+	response time.Duration // for a response head
+
+	mu     sync.Mutex
+	idle   map[string][]*session // by target if tunnelled, by "" for HTTP proxies
+	count  int
+	closed bool
+}
+
+// NewTransport returns a transport for the proxy. response bounds the wait for
+// the head of a response.
+func NewTransport(d *Dialer, p *pool.Spec, response time.Duration) *Transport {
+	return &Transport{dialer: d, spec: p, response: response, idle: map[string][]*session{}}
+}
+
+// Request is a plain request, ready but for what depends on the proxy.
+type Request struct {
+	Method    string
+	Absolute  string       // the target in absolute-form, for HTTP proxies
+	Origin    string       // the target in origin-form, for a tunnel to the server
+	Authority string       // host:port of the target
+	Fields    http1.Fields // end-to-end ones, with Host and framing
+	Framing   http1.Framing
+	Held      []byte      // the whole body, if it was read already
+	Body      *http1.Body // else the body to stream
+	Source    BodySource  // of Body
+	Upgrade   string      // protocol to switch to, or ""
+	// Interim gets each 1xx response (but 101) as it comes.
+	Interim func(*http1.Response)
+}
+
+// idempotent methods may be sent again (RFC 9110 section 9.2.2).
+func (r *Request) idempotent() bool {
+	switch r.Method {
+	case "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PROPFIND":
+		return true
+	}
+	return false
+}
+
+// Repeatable says whether the request may be sent to another proxy although
+// this one may have passed it on.
+func (r *Request) Repeatable() bool { return r.idempotent() && r.Body == nil }
+
+// RoundTrip sends the request and returns the response when its head is there.
+// dial bounds connecting, life ends everything. The error is an *Error whose
+// Sent says whether the proxy may have seen the request.
+func (t *Transport) RoundTrip(dial, life context.Context, r *Request) (*Response, error) {
+	for {
+		s, err := t.session(dial, r)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := s.roundTrip(life, r)
+		if err == nil {
+			return resp, nil
+		}
+		s.close()
+		if s.reused && !s.heard && r.Repeatable() && life.Err() == nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			continue // the proxy had closed an idle connection: that is no fault
+		}
+		return nil, s.explain(life, err)
+	}
+}
+
+func (t *Transport) key(r *Request) string {
+	if t.tunnelled(r) {
+		return r.Authority
+	}
+	return ""
+}
+
+// tunnelled says whether the request goes to the server itself, through a
+// tunnel: a SOCKS proxy knows no HTTP, and most HTTP proxies drop a request to
+// switch protocols, which RFC 6455 section 4.1 therefore sends through CONNECT.
+func (t *Transport) tunnelled(r *Request) bool {
+	return t.spec.Scheme != pool.HTTP && t.spec.Scheme != pool.HTTPS || r.Upgrade != ""
+}
+
+// session takes an idle connection or opens one. A request that must not be
+// repeated gets a new one: on an old one it could get lost without anybody
+// knowing whether it was carried out.
+func (t *Transport) session(ctx context.Context, r *Request) (*session, error) {
+	key := t.key(r)
+	if r.Repeatable() && r.Upgrade == "" {
+		if s := t.take(key); s != nil {
+			return s, nil
+		}
+	}
+	if t.tunnelled(r) {
+		conn, err := t.dialer.Tunnel(ctx, t.spec, r.Authority)
+		if err != nil {
+			return nil, err
+		}
+		return newSession(t, key, conn), nil
+	}
+	conn, err := t.dialer.Hop(ctx, t.spec)
+	if err != nil {
+		return nil, err
+	}
+	return newSession(t, key, conn), nil
+}
+
+func (t *Transport) take(key string) *session {
+	for {
+		s := t.pop(key)
+		if s == nil {
+			return nil
+		}
+		if time.Since(s.since) < idleTimeout && s.quiet() {
+			s.reused, s.heard = true, false
+			return s
+		}
+		s.close()
+	}
+}
+
+func (t *Transport) pop(key string) *session {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list := t.idle[key]
+	if len(list) == 0 {
+		return nil
+	}
+	s := list[len(list)-1]
+	if list = list[:len(list)-1]; len(list) == 0 && key != "" {
+		delete(t.idle, key)
+	} else {
+		t.idle[key] = list
+	}
+	t.count--
+	return s
+}
+
+// put keeps a connection for the next request, or closes it.
+func (t *Transport) put(s *session) {
+	s.since = time.Now()
+	t.mu.Lock()
+	keep := !t.closed && !t.spec.Rotating && t.count < maxIdle
+	if keep {
+		t.idle[s.key] = append(t.idle[s.key], s)
+		t.count++
+	}
+	t.mu.Unlock()
+	if !keep {
+		s.close()
+	}
+}
+
+// CloseIdle closes the connections that have been idle for longer than a
+// server is likely to keep them. Call it now and then.
+func (t *Transport) CloseIdle(now time.Time) {
+	t.closeIf(func(s *session) bool { return now.Sub(s.since) >= idleTimeout })
+}
+
+// Close closes all idle connections; those in use are closed after use.
+func (t *Transport) Close() {
+	t.mu.Lock()
+	t.closed = true
+	t.mu.Unlock()
+	t.closeIf(func(*session) bool { return true })
+}
+
+func (t *Transport) closeIf(old func(*session) bool) {
+	t.mu.Lock()
+	var closing []*session
+	for key, list := range t.idle {
+		kept := list[:0]
+		for _, s := range list {
+			if old(s) {
+				closing = append(closing, s)
+			} else {
+				kept = append(kept, s)
+			}
+		}
+		if t.idle[key] = kept; len(kept) == 0 {
+			delete(t.idle, key)
+		}
+	}
+	t.count -= len(closing)
+	t.mu.Unlock()
+	for _, s := range closing {
+		s.close()
+	}
+}
+
+// explain turns what went wrong behind the connect into an *Error.
+func (s *session) explain(life context.Context, err error) error {
+	var mine *Error
+	e := &Error{Signal: pool.ResponseClosed, Err: err, Sent: true}
+	var timeout net.Error
+	switch {
+	case errors.As(err, &mine):
+		return err
+	case life.Err() != nil:
+		e.Signal = pool.ClientGone
+	case errors.As(err, &timeout) && timeout.Timeout():
+		e.Signal = pool.ResponseTimeout
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		e.Signal = pool.ResponseClosed
+	case errors.Is(err, http1.ErrNotHTTP), errors.Is(err, http1.ErrFraming),
+		errors.Is(err, http1.ErrHeadTooLarge), errors.Is(err, http1.ErrLineTooLong):
+		e.Signal = pool.ResponseGarbage
+	}
+	return e
+}

@@ -1,0 +1,62 @@
+package upstream
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"swivel/pool"
+)
+
+// Transports gives each proxy its Transport. It is safe for concurrent use.
+type Transports struct {
+	dialer   *Dialer
+	response time.Duration
+	byID     sync.Map // pool.ID → *Transport
+}
+
+// NewTransports returns an empty set. response bounds the wait for a response
+// head.
+func NewTransports(d *Dialer, response time.Duration) *Transports {
+	return &Transports{dialer: d, response: response}
+}
+
+// For returns the proxy's transport.
+func (t *Transports) For(p *pool.Proxy) *Transport {
+	if found, ok := t.byID.Load(p.ID); ok {
+		return found.(*Transport)
+	}
+	made, _ := t.byID.LoadOrStore(p.ID, NewTransport(t.dialer, p.Spec, t.response))
+	return made.(*Transport)
+}
+
+// Keep closes and forgets the transports of proxies that are not in the pool
+// any more.
+func (t *Transports) Keep(inPool func(pool.ID) bool) {
+	t.byID.Range(func(id, transport any) bool {
+		if !inPool(id.(pool.ID)) {
+			t.byID.Delete(id)
+			transport.(*Transport).Close()
+		}
+		return true
+	})
+}
+
+// Sweep closes connections that were idle for too long, until ctx ends; then
+// it closes all idle ones.
+func (t *Transports) Sweep(ctx context.Context) {
+	ticker := time.NewTicker(idleTimeout / 2)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			t.Keep(func(pool.ID) bool { return false })
+			return
+		case now := <-ticker.C:
+			t.byID.Range(func(_, transport any) bool {
+				transport.(*Transport).CloseIdle(now)
+				return true
+			})
+		}
+	}
+}
