@@ -30,6 +30,7 @@ type Attempt struct {
 	Probe   bool
 	Started time.Time
 	Took    time.Duration
+	Err     error // why it failed, for the log only; nil if nobody said
 }
 
 // Event is a change of a proxy's breaker, to be stored, counted and logged.
@@ -69,15 +70,23 @@ func (x *Exchange) Next(now time.Time, leaseTime time.Duration) (*Lease, []Event
 // one at fault often enough: another proxy would find the same.
 func (x *Exchange) TargetToBlame() bool { return x.named >= 2 }
 
-// Fail reports that an attempt did not serve the exchange. rest is how long
-// the proxy asked to be left alone (HandshakeThrottled), else 0. A signal that
-// may be the target's fault is kept until Reached or End decides.
+// Fault is why an attempt did not serve.
+type Fault struct {
+	Signal Signal
+	Rest   time.Duration // how long the proxy asked to be left alone (HandshakeThrottled), else 0
+	Err    error         // for the log; may be nil
+}
+
+// Fail reports that an attempt did not serve the exchange. A signal that may be
+// the target's fault is kept until Reached or End decides.
 // The events are valid until the next call.
-func (x *Exchange) Fail(l *Lease, s Signal, rest time.Duration, now time.Time) []Event {
+func (x *Exchange) Fail(l *Lease, f Fault, now time.Time) []Event {
 	x.events = x.events[:0]
+	s := f.Signal
 	if !x.record(l, s, now) {
 		return nil
 	}
+	x.attempts[l.index].Err = f.Err
 	outcome, doubt := s.outcome()
 	if s == TargetNamed {
 		x.named++
@@ -89,7 +98,7 @@ func (x *Exchange) Fail(l *Lease, s Signal, rest time.Duration, now time.Time) [
 		x.pending = append(x.pending, l)
 		return nil
 	}
-	x.settle(l, breaker.Verdict{Outcome: outcome, Rest: rest}, now)
+	x.settle(l, breaker.Verdict{Outcome: outcome, Rest: f.Rest}, now)
 	return x.events
 }
 

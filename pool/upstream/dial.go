@@ -42,10 +42,17 @@ func (d *Dialer) dial(ctx context.Context, p *pool.Spec) (*net.TCPConn, error) {
 	return nil, failed
 }
 
+// connect does not use net.Dialer.DialTCP: that binds the socket first, and a
+// port chosen by bind cannot be shared by connections to different proxies, so
+// that a busy machine runs out of ports.
 func (d *Dialer) connect(ctx context.Context, addr netip.AddrPort, deadline time.Time) (*net.TCPConn, error) {
 	tcp := d.tcp
 	tcp.Deadline = deadline
-	return tcp.DialTCP(ctx, "tcp", netip.AddrPort{}, addr)
+	conn, err := tcp.DialContext(ctx, "tcp", addr.String())
+	if err != nil {
+		return nil, err
+	}
+	return conn.(*net.TCPConn), nil
 }
 
 // worse chooses which failure speaks for a proxy with several addresses: the
@@ -88,7 +95,7 @@ func isLocal(err error) bool {
 		return false
 	}
 	switch errno {
-	case syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENETUNREACH, syscall.ENOBUFS, syscall.ENOMEM:
+	case syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.EADDRINUSE, syscall.ENETUNREACH, syscall.ENOBUFS, syscall.ENOMEM:
 		return true
 	}
 	return false

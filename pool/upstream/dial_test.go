@@ -54,7 +54,7 @@ func blackHole(t *testing.T) netip.AddrPort {
 	return addr
 }
 
-// names returns a dialer for which every name has these addresses.
+// withNames returns d, for which from now on every name has these addresses.
 func withNames(d *Dialer, addrs ...string) *Dialer {
 	d.names.lookup = func(context.Context, string) ([]netip.Addr, error) {
 		var all []netip.Addr

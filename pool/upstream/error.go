@@ -48,6 +48,8 @@ func phaseOf(s pool.Signal) string {
 		return "local fault"
 	case pool.ClientGone:
 		return "given up"
+	case pool.ResponseClosed, pool.ResponseTimeout, pool.ResponseCut, pool.ResponseGarbage:
+		return "response"
 	}
 	return "handshake"
 }

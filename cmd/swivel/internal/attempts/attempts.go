@@ -7,6 +7,7 @@ package attempts
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"swivel/cmd/swivel/internal/reply"
@@ -67,7 +68,7 @@ const grace = 5 * time.Second
 
 // Run tries proxies until one serves. The lease it returns is not settled:
 // the caller does that with Reached, Unused or Fail when the attempt's fate is
-// known. Its error is a *reply.Error or ErrClientGone.
+// known. Its error is a *reply.Error or wraps ErrClientGone.
 func (x *Exchange) Run(ctx context.Context, try Try) (*pool.Lease, error) {
 	ctx, cancel := context.WithTimeout(ctx, x.loop.Settings.ExchangeTimeout)
 	defer cancel()
@@ -93,20 +94,20 @@ func (x *Exchange) Run(ctx context.Context, try Try) (*pool.Lease, error) {
 // failed settles the lease of an attempt that did not serve. Its result is not
 // nil when the exchange is over.
 func (x *Exchange) failed(ctx context.Context, lease *pool.Lease, err error) error {
-	signal, rest := pool.DialFailed, time.Duration(0)
+	fault := pool.Fault{Signal: pool.LocalFault, Err: err}
 	var up *upstream.Error
 	if errors.As(err, &up) {
-		signal, rest = up.Signal, up.RetryAfter
+		fault.Signal, fault.Rest = up.Signal, up.RetryAfter
 	}
-	x.Fail(lease, signal, rest)
+	x.Fail(lease, fault)
 	var final *Final
 	switch {
-	case signal == pool.ClientGone:
-		return ErrClientGone
+	case fault.Signal == pool.ClientGone:
+		return fmt.Errorf("%w: %w", ErrClientGone, err)
 	case x.pool.TargetToBlame():
 		return reply.TargetDown()
 	case errors.As(err, &final):
-		if signal.Timeout() {
+		if fault.Signal.Timeout() {
 			return reply.Timeout(len(x.pool.Attempts()))
 		}
 		return reply.NotRepeatable()
@@ -131,8 +132,8 @@ func (x *Exchange) spent() *reply.Error {
 }
 
 // Fail settles a lease whose attempt did not serve.
-func (x *Exchange) Fail(l *pool.Lease, s pool.Signal, rest time.Duration) {
-	x.sink(x.pool.Fail(l, s, rest, time.Now()))
+func (x *Exchange) Fail(l *pool.Lease, f pool.Fault) {
+	x.sink(x.pool.Fail(l, f, time.Now()))
 }
 
 // Reached settles a lease whose attempt reached the target.

@@ -106,6 +106,9 @@ func (a *attemptLine) MarshalZerologObject(e *zerolog.Event) {
 	if a.Probe {
 		e.Bool("probe", true)
 	}
+	if a.Err != nil {
+		e.AnErr("error", a.Err)
+	}
 }
 
 // Transitions writes a line for each change of state that an event brought.

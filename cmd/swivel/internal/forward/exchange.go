@@ -126,6 +126,9 @@ func (x *exchange) run(header http.Header) {
 	})
 	if err != nil {
 		x.refusal, _ = err.(*reply.Error)
+		if errors.Is(err, http1.ErrChunk) || errors.Is(err, http1.ErrHeadTooLarge) {
+			x.refusal = reply.BadRequest(400, "the chunked body is malformed")
+		}
 		return
 	}
 	x.lease = lease
@@ -197,5 +200,5 @@ func (x *exchange) settle(s pool.Signal) {
 		x.Exchange.Reached(x.lease, s)
 		return
 	}
-	x.Exchange.Fail(x.lease, s, 0)
+	x.Exchange.Fail(x.lease, pool.Fault{Signal: s})
 }

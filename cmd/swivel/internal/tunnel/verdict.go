@@ -57,7 +57,7 @@ func (v *verdict) noAnswer(s pool.Signal) {
 	v.timer.Stop()
 	v.fix(func() {
 		if v.sent {
-			v.x.Fail(v.lease, s, 0)
+			v.x.Fail(v.lease, pool.Fault{Signal: s})
 		} else {
 			v.x.Unused(v.lease)
 		}
