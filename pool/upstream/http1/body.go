@@ -2,15 +2,18 @@ package http1
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
+	"slices"
 )
 
-// ErrChunk says that chunked coding is malformed.
+// ErrChunk says that chunked coding is malformed or that one of its lines is
+// too long.
 var ErrChunk = errors.New("http1: malformed chunk")
 
-// maxChunkLine bounds a chunk-size line with its extensions, maxTrailer the
-// whole trailer section.
+// maxChunkLine bounds a chunk-size line with its extensions and its end,
+// maxTrailer the whole trailer section.
 const (
 	maxChunkLine = 4 << 10
 	maxTrailer   = 16 << 10
@@ -50,16 +53,34 @@ func (b *Body) Ended() bool { return b.br == nil || b.err == io.EOF && b.framing
 // Trailer returns the trailer fields of a chunked body once it has ended.
 func (b *Body) Trailer() Fields { return b.trailer }
 
-// Buffered says how many bytes the next Read gives without waiting.
+// Buffered says how many bytes the next Read can give without waiting.
 func (b *Body) Buffered() int {
-	if b.br == nil || b.err != nil {
+	switch {
+	case b.br == nil || b.err != nil:
+		return 0
+	case b.framing.Kind == UntilClose:
+		return b.br.Buffered()
+	case b.framing.Kind == Chunked && b.left == 0:
+		return b.bufferedChunk()
+	}
+	return int(min(int64(b.br.Buffered()), b.left))
+}
+
+// bufferedChunk looks behind the size line of the next chunk.
+func (b *Body) bufferedChunk() int {
+	p, _ := b.br.Peek(b.br.Buffered())
+	if b.began {
+		p = p[min(2, len(p)):]
+	}
+	line, data, ok := bytes.Cut(p, []byte("\r\n"))
+	if !ok {
 		return 0
 	}
-	n := int64(b.br.Buffered())
-	if b.framing.Kind != UntilClose {
-		n = min(n, b.left)
+	n, err := chunkSize(string(line), b.framing.strict)
+	if err != nil {
+		return 0
 	}
-	return int(n)
+	return int(min(int64(len(data)), n))
 }
 
 // Read implements io.Reader.
@@ -96,7 +117,25 @@ func (b *Body) readChunked(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	return b.part(p)
+	n, err := b.part(p)
+	if err == nil && b.left == 0 && b.skipLastChunk() {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// skipLastChunk takes the end of the body if it is there already and has no
+// trailer: data and end can then leave in one write.
+func (b *Body) skipLastChunk() bool {
+	const end = "\r\n0\r\n\r\n"
+	if b.br.Buffered() < len(end) {
+		return false
+	}
+	if p, _ := b.br.Peek(len(end)); string(p) != end {
+		return false
+	}
+	_, _ = b.br.Discard(len(end))
+	return true
 }
 
 // part reads from the body or chunk that left counts.
@@ -125,7 +164,7 @@ func (b *Body) nextChunk() error {
 	if err != nil {
 		return err
 	}
-	if b.left, err = chunkSize(line); err != nil {
+	if b.left, err = chunkSize(string(line), b.framing.strict); err != nil {
 		return err
 	}
 	if b.left == 0 {
@@ -146,59 +185,74 @@ func (b *Body) expectCRLF() error {
 }
 
 func (b *Body) readTrailer() error {
-	for total := 0; ; {
-		line, err := b.line(maxTrailer)
+	for left := maxTrailer; ; {
+		line, err := b.line(left)
 		if err != nil {
 			return err
 		}
-		if line == "" {
+		if len(line) == 0 {
 			return io.EOF
 		}
-		if total += len(line); total > maxTrailer {
-			return ErrHeadTooLarge
-		}
-		f, err := strictField(line)
-		if err != nil {
+		left -= len(line) + len("\r\n")
+		f, err := strictField(string(line))
+		switch {
+		case err != nil && b.framing.strict:
 			return ErrChunk
-		}
-		if !isFraming(f.Name) && !hopByHop(f.Name) {
+		case err == nil && !notInTrailer(f.Name):
 			b.trailer = append(b.trailer, f)
 		}
 	}
 }
 
-// line reads a line that ends in CR LF.
-func (b *Body) line(limit int) (string, error) {
-	var held []byte
+// notInTrailer says whether a trailer field could mislead who merges it into
+// the head: those for framing, routing, authentication and the format of the
+// content (RFC 9110 section 6.5.1). They are dropped.
+func notInTrailer(name string) bool {
+	return isFraming(name) || hopByHop(name) || slices.ContainsFunc(headOnly, func(s string) bool {
+		return equalFold(name, s)
+	})
+}
+
+var headOnly = []string{
+	"Host", "Trailer", "Expect", "Max-Forwards", "Authorization", "WWW-Authenticate", "Cookie", "Set-Cookie",
+	"Content-Encoding", "Content-Type", "Content-Range", "Range", "Location", "Cache-Control",
+}
+
+// line reads a line that ends in CR LF, at most limit bytes with that. It is
+// valid until the next read.
+func (b *Body) line(limit int) ([]byte, error) {
+	var held []byte // what did not fit br's buffer
 	for {
 		part, err := b.br.ReadSlice('\n')
+		if err != nil && err != bufio.ErrBufferFull {
+			return nil, unexpected(err)
+		}
+		if len(held)+len(part) > limit {
+			return nil, ErrChunk
+		}
 		if err == nil && held == nil {
 			return trimCRLF(part)
 		}
 		held = append(held, part...)
-		switch {
-		case err == nil:
+		if err == nil {
 			return trimCRLF(held)
-		case err != bufio.ErrBufferFull:
-			return "", unexpected(err)
-		case len(held) > limit:
-			return "", ErrHeadTooLarge
 		}
 	}
 }
 
-func trimCRLF(b []byte) (string, error) {
+func trimCRLF(b []byte) ([]byte, error) {
 	n := len(b)
 	if n < 2 || b[n-2] != '\r' {
-		return "", ErrChunk
+		return nil, ErrChunk
 	}
-	return string(b[:n-2]), nil
+	return b[:n-2], nil
 }
 
 // chunkSize parses "1a;extension". The size is hexadecimal digits only: no
 // sign, no prefix, no blanks in front, and at most 15 of them, so that it
-// cannot overflow.
-func chunkSize(line string) (int64, error) {
+// cannot overflow. Some servers pad it with blanks; of a client, only what the
+// grammar allows is accepted.
+func chunkSize(line string, strict bool) (int64, error) {
 	var n int64
 	i := 0
 	for ; i < len(line) && i < 16; i++ {
@@ -208,13 +262,57 @@ func chunkSize(line string) (int64, error) {
 		}
 		n = n<<4 | int64(d)
 	}
-	if i == 0 || i > 15 {
+	ext := line[i:]
+	if i == 0 || i > 15 || hasControl(ext) || strict && !isChunkExt(ext) {
 		return 0, ErrChunk
 	}
-	if ext := trimOWS(line[i:]); ext != "" && ext[0] != ';' || hasControl(line[i:]) {
+	if ext = trimOWS(ext); ext != "" && ext[0] != ';' {
 		return 0, ErrChunk
 	}
 	return n, nil
+}
+
+// isChunkExt says whether s is a chunk-ext of RFC 9112 section 7.1.1, that is
+// any number of ;name, ;name=token and ;name="string".
+func isChunkExt(s string) bool {
+	for s != "" {
+		s = trimLeftOWS(s)
+		if s == "" || s[0] != ';' {
+			return false
+		}
+		s = trimLeftOWS(s[1:])
+		n := tokenLen(s)
+		if n == 0 {
+			return false
+		}
+		s = s[n:]
+		value := trimLeftOWS(s)
+		if value == "" || value[0] != '=' {
+			continue
+		}
+		value = trimLeftOWS(value[1:])
+		if n = max(tokenLen(value), quotedLen(value)); n == 0 {
+			return false
+		}
+		s = value[n:]
+	}
+	return true
+}
+
+// quotedLen returns the length of the quoted-string that s begins with, or 0.
+func quotedLen(s string) int {
+	if s == "" || s[0] != '"' {
+		return 0
+	}
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return 0
 }
 
 func unhex(c byte) int {

@@ -14,7 +14,7 @@ type Fields []Field
 // Get returns the first value of name, or "".
 func (f Fields) Get(name string) string {
 	for i := range f {
-		if strings.EqualFold(f[i].Name, name) {
+		if equalFold(f[i].Name, name) {
 			return f[i].Value
 		}
 	}
@@ -25,7 +25,7 @@ func (f Fields) Get(name string) string {
 func (f Fields) Count(name string) int {
 	n := 0
 	for i := range f {
-		if strings.EqualFold(f[i].Name, name) {
+		if equalFold(f[i].Name, name) {
 			n++
 		}
 	}
@@ -36,7 +36,7 @@ func (f Fields) Count(name string) int {
 // holds the token, in any of its lines and in any case.
 func (f Fields) HasToken(name, token string) bool {
 	for i := range f {
-		if strings.EqualFold(f[i].Name, name) && listHas(f[i].Value, token) {
+		if equalFold(f[i].Name, name) && listHas(f[i].Value, token) {
 			return true
 		}
 	}
@@ -47,7 +47,7 @@ func listHas(list, token string) bool {
 	for len(list) > 0 {
 		var item string
 		item, list, _ = strings.Cut(list, ",")
-		if strings.EqualFold(trimOWS(item), token) {
+		if equalFold(trimOWS(item), token) {
 			return true
 		}
 	}
@@ -60,22 +60,23 @@ func listHas(list, token string) bool {
 // away. Of the framing fields just what states the given framing is kept, once
 // and in its place.
 func (f Fields) EndToEnd(dst Fields, framing Framing) Fields {
-	nominated := f.Count("Connection") > 0
+	nominated := f.nominated()
 	stated := false
 	for i := range f {
 		switch name := f[i].Name; {
 		case hopByHop(name):
-		case strings.EqualFold(name, "Content-Length"):
+		case equalFold(name, "Content-Length"):
 			if !stated && framing.statesLength() {
 				stated = true
-				dst = append(dst, f[i])
+				n, _, _ := strings.Cut(f[i].Value, ",")
+				dst = append(dst, Field{name, trimOWS(n)})
 			}
-		case strings.EqualFold(name, "Transfer-Encoding"):
+		case equalFold(name, "Transfer-Encoding"):
 			if !stated && framing.Kind == Chunked {
 				stated = true
 				dst = append(dst, Field{name, "chunked"})
 			}
-		case nominated && f.nominates(name):
+		case nominated != nil && nominated[strings.ToLower(name)]:
 		default:
 			dst = append(dst, f[i])
 		}
@@ -83,12 +84,37 @@ func (f Fields) EndToEnd(dst Fields, framing Framing) Fields {
 	return dst
 }
 
-func (f Fields) nominates(name string) bool {
-	return !strings.EqualFold(name, "Host") && f.HasToken("Connection", name)
+// nominated returns the fields that Connection names, in lower case; nil for
+// the options that every message has, which name nothing. A set, because a
+// head can hold a thousand fields and a list as long as itself.
+func (f Fields) nominated() map[string]bool {
+	var set map[string]bool
+	for i := range f {
+		if !equalFold(f[i].Name, "Connection") {
+			continue
+		}
+		item := ""
+		for list := f[i].Value; list != ""; {
+			item, list, _ = strings.Cut(list, ",")
+			if item = trimOWS(item); !nominates(item) {
+				continue
+			}
+			if set == nil {
+				set = make(map[string]bool)
+			}
+			set[strings.ToLower(item)] = true
+		}
+	}
+	return set
+}
+
+func nominates(option string) bool {
+	return isToken(option) && !equalFold(option, "keep-alive") && !equalFold(option, "close") &&
+		!equalFold(option, "Upgrade") && !equalFold(option, "Host")
 }
 
 func isFraming(name string) bool {
-	return strings.EqualFold(name, "Content-Length") || strings.EqualFold(name, "Transfer-Encoding")
+	return equalFold(name, "Content-Length") || equalFold(name, "Transfer-Encoding")
 }
 
 // hopByHop switches on the length first: this runs for every field of every
@@ -96,41 +122,57 @@ func isFraming(name string) bool {
 func hopByHop(name string) bool {
 	switch len(name) {
 	case 2:
-		return strings.EqualFold(name, "TE")
+		return equalFold(name, "TE")
 	case 7:
-		return strings.EqualFold(name, "Upgrade")
+		return equalFold(name, "Upgrade")
 	case 10:
-		return strings.EqualFold(name, "Connection") || strings.EqualFold(name, "Keep-Alive")
+		return equalFold(name, "Connection") || equalFold(name, "Keep-Alive")
 	case 16:
-		return strings.EqualFold(name, "Proxy-Connection")
+		return equalFold(name, "Proxy-Connection")
 	case 18:
-		return strings.EqualFold(name, "Proxy-Authenticate")
+		return equalFold(name, "Proxy-Authenticate")
 	case 19:
-		return strings.EqualFold(name, "Proxy-Authorization")
+		return equalFold(name, "Proxy-Authorization")
 	case 25:
-		return strings.EqualFold(name, "Proxy-Authentication-Info")
+		return equalFold(name, "Proxy-Authentication-Info")
 	}
 	return false
 }
 
+// equalFold compares with a word in ASCII without regard to case. The lengths
+// must be equal because strings.EqualFold also knows letters beyond ASCII: to
+// it, the Kelvin sign is a k, and "chunked" could be spelled in a way that no
+// other reader recognises.
+func equalFold(s, word string) bool {
+	return len(s) == len(word) && strings.EqualFold(s, word)
+}
+
 func trimOWS(s string) string {
-	for len(s) > 0 && (s[0] == ' ' || s[0] == '\t') {
-		s = s[1:]
-	}
+	s = trimLeftOWS(s)
 	for len(s) > 0 && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
 		s = s[:len(s)-1]
 	}
 	return s
 }
 
+func trimLeftOWS(s string) string {
+	for len(s) > 0 && (s[0] == ' ' || s[0] == '\t') {
+		s = s[1:]
+	}
+	return s
+}
+
 // isToken reports whether s is a token of RFC 9110 section 5.6.2.
-func isToken(s string) bool {
+func isToken(s string) bool { return s != "" && tokenLen(s) == len(s) }
+
+// tokenLen returns the length of the token that s begins with, or 0.
+func tokenLen(s string) int {
 	for i := 0; i < len(s); i++ {
 		if !tokenByte[s[i]] {
-			return false
+			return i
 		}
 	}
-	return len(s) > 0
+	return len(s)
 }
 
 var tokenByte = func() (t [256]bool) {

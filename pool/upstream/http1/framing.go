@@ -27,6 +27,8 @@ type Framing struct {
 	// Odd is set when the framing was doubtful but usable: the connection must
 	// not carry another message.
 	Odd bool
+	// strict is set for a chunked request: its chunks must be flawless.
+	strict bool
 }
 
 func (f Framing) statesLength() bool { return f.Kind == Length || f.Kind == NoBody && f.Told }
@@ -38,16 +40,16 @@ var ErrFraming = errors.New("http1: the length of the response is doubtful")
 // readers disagree is an *Error (RFC 9112 sections 6.1 and 6.3).
 func (r *Request) Framing() (Framing, error) {
 	te, coded := r.Fields.transferEncoding()
-	length, given, err := r.Fields.contentLength()
+	length, given, err := r.Fields.contentLength(parseLength)
 	switch {
 	case coded && r.Minor == 0:
 		return Framing{}, bad("Transfer-Encoding in an HTTP/1.0 request")
 	case coded && given:
 		return Framing{}, bad("both Content-Length and Transfer-Encoding")
-	case coded && !strings.EqualFold(te, "chunked"):
-		return Framing{}, &Error{Status: 501, Text: "only the transfer coding chunked is known"}
+	case coded && !equalFold(te, "chunked"):
+		return Framing{}, refuseCoding(te)
 	case coded:
-		return Framing{Kind: Chunked}, nil
+		return Framing{Kind: Chunked, strict: true}, nil
 	case err != nil:
 		return Framing{}, err
 	case given:
@@ -56,17 +58,28 @@ func (r *Request) Framing() (Framing, error) {
 	return Framing{Kind: NoBody}, nil
 }
 
+// refuseCoding tells a coding that is not known here (RFC 9112 section 6.1:
+// 501) from a list that does not end in chunked, or holds it twice, so that
+// nobody could find the end of the body (section 6.3: 400).
+func refuseCoding(te string) error {
+	last := strings.LastIndexByte(te, ',')
+	if last < 0 || !equalFold(trimOWS(te[last+1:]), "chunked") || listHas(te[:last], "chunked") {
+		return bad("chunked is not the last transfer coding, or not the only chunked")
+	}
+	return &Error{Status: 501, Text: "only the transfer coding chunked is known"}
+}
+
 // Framing says how the body of a response to a request of the given method
 // ends. Its error is ErrFraming.
 func (r *Response) Framing(method string) (Framing, error) {
 	te, coded := r.Fields.transferEncoding()
-	length, given, err := r.Fields.contentLength()
+	length, given, err := r.Fields.contentLength(parseLengths)
 	switch {
-	case r.Status < 200, r.Status == 204:
+	case r.Status < 200, r.Status == 204, method == "CONNECT" && r.Status < 300:
 		return Framing{Kind: NoBody}, nil
 	case method == "HEAD", r.Status == 304:
 		return Framing{Kind: NoBody, Told: given && !coded && err == nil}, nil
-	case coded && (!strings.EqualFold(te, "chunked") || r.Minor == 0):
+	case coded && (!equalFold(te, "chunked") || r.Minor == 0):
 		return Framing{}, ErrFraming
 	case coded:
 		return Framing{Kind: Chunked, Odd: given}, nil
@@ -82,7 +95,7 @@ func (r *Response) Framing(method string) (Framing, error) {
 // second line is seen.
 func (f Fields) transferEncoding() (value string, present bool) {
 	for i := range f {
-		if !strings.EqualFold(f[i].Name, "Transfer-Encoding") {
+		if !equalFold(f[i].Name, "Transfer-Encoding") {
 			continue
 		}
 		if present {
@@ -95,12 +108,12 @@ func (f Fields) transferEncoding() (value string, present bool) {
 }
 
 // contentLength returns the one value that all Content-Length lines agree on.
-func (f Fields) contentLength() (n int64, given bool, err error) {
+func (f Fields) contentLength(parse func(string) (int64, error)) (n int64, given bool, err error) {
 	for i := range f {
-		if !strings.EqualFold(f[i].Name, "Content-Length") {
+		if !equalFold(f[i].Name, "Content-Length") {
 			continue
 		}
-		v, err := parseLength(f[i].Value)
+		v, err := parse(f[i].Value)
 		if err != nil {
 			return 0, true, err
 		}
@@ -123,4 +136,20 @@ func parseLength(s string) (int64, error) {
 		return 0, bad("Content-Length is not a number")
 	}
 	return n, nil
+}
+
+// parseLengths also takes "5, 5", which is what some server or proxy made of
+// two equal lines (RFC 9112 section 6.3, rule 5).
+func parseLengths(s string) (int64, error) {
+	first, rest, more := strings.Cut(s, ",")
+	n, err := parseLength(trimOWS(first))
+	for err == nil && more {
+		var item string
+		var again int64
+		item, rest, more = strings.Cut(rest, ",")
+		if again, err = parseLength(trimOWS(item)); err == nil && again != n {
+			err = bad("two different Content-Length values")
+		}
+	}
+	return n, err
 }

@@ -45,7 +45,7 @@ func ReadHead(br *bufio.Reader, limit int) (string, error) {
 			_, _ = br.Discard(len(part))
 		}
 		if size := max(len(held), len(part)); size >= limit {
-			return "", tooLarge(held, part)
+			return "", tooLarge(held, part, limit)
 		}
 		if err := more(br, len(held) > 0); err != nil {
 			return "", err
@@ -65,8 +65,13 @@ func more(br *bufio.Reader, began bool) error {
 	return nil
 }
 
-func tooLarge(held, part []byte) error {
-	if bytes.IndexByte(held, '\n') < 0 && bytes.IndexByte(part, '\n') < 0 {
+// tooLarge looks no further than the limit: what is buffered behind it came by
+// chance.
+func tooLarge(held, part []byte, limit int) error {
+	if len(held) == 0 {
+		held = part
+	}
+	if bytes.IndexByte(held[:limit], '\n') < 0 {
 		return ErrLineTooLong
 	}
 	return ErrHeadTooLarge
@@ -92,19 +97,28 @@ func headEnd(b []byte, from int) int {
 	return 0
 }
 
+// maxBlankLines is how many empty lines SkipBlankLines takes.
+const maxBlankLines = 4
+
 // SkipBlankLines discards empty lines in front of a request line, as RFC 9112
 // section 2.2 asks of a server; old clients send one behind a POST body. It
-// looks only at what is buffered after waiting for one byte.
+// waits for what follows them: after nil, br has at least one byte buffered.
+// A bare CR or LF is no empty line and is left for the parser to refuse.
 func SkipBlankLines(br *bufio.Reader) error {
-	for skipped := 0; skipped < 8; skipped++ {
+	for skipped := 0; ; skipped++ {
 		b, err := br.Peek(1)
 		if err != nil {
 			return err
 		}
-		if b[0] != '\r' && b[0] != '\n' {
+		if b[0] != '\r' || skipped == maxBlankLines {
 			return nil
 		}
-		_, _ = br.Discard(1)
+		if b, err = br.Peek(2); err != nil {
+			return err
+		}
+		if b[1] != '\n' {
+			return nil
+		}
+		_, _ = br.Discard(2)
 	}
-	return nil
 }

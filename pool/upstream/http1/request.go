@@ -1,9 +1,6 @@
 package http1
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // Error is a message that cannot be accepted. Status is what the sender of a
 // request is told (400, 501, 505); Text is safe to show, it quotes nothing of
@@ -15,9 +12,7 @@ type Error struct {
 
 func (e *Error) Error() string { return "http1: " + e.Text }
 
-func bad(format string, args ...any) error {
-	return &Error{Status: 400, Text: fmt.Sprintf(format, args...)}
-}
+func bad(text string) error { return &Error{Status: 400, Text: text} }
 
 // MaxFields is how many field lines a head may have: with more, work that is
 // quadratic in their number would hurt.
@@ -32,9 +27,11 @@ type Request struct {
 	Fields Fields
 }
 
-// Parse reads a head that ReadHead returned. Its errors are *Error.
+// Parse reads a head that ReadHead returned. Its errors are *Error; after one,
+// Method and Target are set if the request line has them, so that the answer
+// can suit the method.
 func (r *Request) Parse(head string) error {
-	r.Fields = r.Fields[:0]
+	*r = Request{Fields: emptied(r.Fields, head)}
 	line, rest, err := crlfLine(head)
 	if err != nil {
 		return err
@@ -56,6 +53,15 @@ func (r *Request) Parse(head string) error {
 		}
 		r.Fields = append(r.Fields, f)
 	}
+}
+
+// emptied returns f without its fields. New memory is taken once, as much as
+// the head has lines.
+func emptied(f Fields, head string) Fields {
+	if cap(f) > 0 {
+		return f[:0]
+	}
+	return make(Fields, 0, min(strings.Count(head, "\n"), MaxFields))
 }
 
 func (r *Request) startLine(line string) error {
@@ -114,7 +120,7 @@ func strictField(line string) (Field, error) {
 	}
 	value = trimOWS(value)
 	if hasControl(value) {
-		return Field{}, bad("the value of field %s holds a control character", name)
+		return Field{}, bad("a field value holds a control character")
 	}
 	return Field{name, value}, nil
 }

@@ -18,24 +18,28 @@ type Response struct {
 }
 
 // Parse reads a head that ReadHead returned. Only the status line (ErrNotHTTP)
-// and more than MaxFields lines (ErrHeadTooLarge) can make it fail; bare LF is accepted, blanks before a colon are removed
-// (RFC 9112 section 5.1), folded lines are joined, and a line that has no
-// legal name is dropped.
+// and more than MaxFields fields (ErrHeadTooLarge) can make it fail: bare LF is
+// accepted, blanks before a colon are removed (RFC 9112 section 5.1), folded
+// lines are joined, and a line that has no legal name is dropped.
 func (r *Response) Parse(head string) error {
-	r.Fields = r.Fields[:0]
+	*r = Response{Fields: emptied(r.Fields, head)}
 	line, rest := anyLine(head)
 	if err := r.statusLine(line); err != nil {
 		return err
 	}
 	for rest != "" {
-		line, rest = anyLine(rest)
+		line, rest = foldedLine(rest)
 		if line == "" {
 			return nil
+		}
+		f, ok := repairedField(line)
+		if !ok {
+			continue
 		}
 		if len(r.Fields) == MaxFields {
 			return ErrHeadTooLarge
 		}
-		r.addLine(line)
+		r.Fields = append(r.Fields, f)
 	}
 	return nil
 }
@@ -57,20 +61,33 @@ func (r *Response) statusLine(line string) error {
 	return nil
 }
 
-func (r *Response) addLine(line string) {
-	if line[0] == ' ' || line[0] == '\t' {
-		if n := len(r.Fields); n > 0 {
-			last := &r.Fields[n-1]
-			last.Value = trimOWS(last.Value + " " + cleanValue(trimOWS(line)))
-		}
-		return
-	}
+// repairedField parses a field line with the lines folded onto it. One without
+// a legal name has no field, and neither has a folded line that follows the
+// status line (RFC 9112 section 2.2).
+func repairedField(line string) (f Field, ok bool) {
 	name, value, ok := strings.Cut(line, ":")
-	name = trimOWS(name)
-	if !ok || !isToken(name) {
-		return
+	if !ok || line[0] == ' ' || line[0] == '\t' {
+		return Field{}, false
 	}
-	r.Fields = append(r.Fields, Field{name, cleanValue(trimOWS(value))})
+	name = trimOWS(name)
+	return Field{name, cleanValue(unfold(value))}, isToken(name)
+}
+
+// unfold joins the lines of a folded value by one blank each (RFC 9112 section
+// 5.2). All at once: line by line, many of them would be copied over and over.
+func unfold(s string) string {
+	if strings.IndexByte(s, '\n') < 0 {
+		return trimOWS(s)
+	}
+	var b strings.Builder
+	for part := range strings.SplitSeq(s, "\n") {
+		part = trimOWS(strings.TrimSuffix(part, "\r"))
+		if part != "" && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(part)
+	}
+	return b.String()
 }
 
 // cleanValue replaces control bytes by blanks (RFC 9110 section 5.5).
@@ -94,6 +111,24 @@ func anyLine(s string) (line, rest string) {
 		return s, ""
 	}
 	return strings.TrimSuffix(s[:i], "\r"), s[i+1:]
+}
+
+// foldedLine cuts the first line off s together with the lines that continue
+// it, the line ends between them included: what is folded onto a line that gets
+// dropped must not end up in the field before it.
+func foldedLine(s string) (line, rest string) {
+	line, rest = anyLine(s)
+	if line == "" || rest == "" || rest[0] != ' ' && rest[0] != '\t' {
+		return line, rest
+	}
+	end := len(line)
+	for rest != "" && (rest[0] == ' ' || rest[0] == '\t') {
+		var more string
+		before := len(s) - len(rest)
+		more, rest = anyLine(rest)
+		end = before + len(more)
+	}
+	return s[:end], rest
 }
 
 // KeepAlive says whether the server leaves the connection open behind a

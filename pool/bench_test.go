@@ -1,0 +1,45 @@
+package pool
+
+import (
+	"fmt"
+	"testing"
+
+	"swivel/breaker"
+)
+
+// BenchmarkPick is one pick with its report, for pools of several sizes and
+// with nine of ten proxies open.
+func BenchmarkPick(b *testing.B) {
+	for _, n := range []int{10, 1000, 100_000} {
+		for _, open := range []int{0, 90} {
+			b.Run(fmt.Sprintf("proxies=%d/open=%d%%", n, open), func(b *testing.B) { benchmarkPick(b, n, open) })
+		}
+	}
+}
+
+func benchmarkPick(b *testing.B, n, open int) {
+	specs := make([]Spec, n)
+	for i := range specs {
+		specs[i] = Spec{Host: fmt.Sprintf("10.%d.%d.%d", i>>16&255, i>>8&255, i&255), Port: 1080, Weight: float64(1 + i%5)}
+	}
+	p := newTestPool(specs)
+	for i := range n * open / 100 {
+		m := p.Proxies()[(i*7919)%n]
+		permit, _, ok := m.breaker.Acquire(epoch, leaseTime)
+		if ok {
+			m.breaker.Report(permit, breaker.Verdict{Outcome: breaker.Refused}, epoch)
+		}
+	}
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		x := p.Begin("target.test:443")
+		for pb.Next() {
+			g, ok := x.pick(epoch, leaseTime)
+			if !ok {
+				b.Error("nobody was picked")
+				return
+			}
+			g.proxy.breaker.Report(g.permit, breaker.Verdict{}, epoch)
+		}
+	})
+}

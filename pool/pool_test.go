@@ -1,0 +1,89 @@
+package pool
+
+import (
+	"testing"
+	"time"
+
+	"swivel/breaker"
+)
+
+func TestReloadKeepsTheStateOfProxiesThatStay(t *testing.T) {
+	p := newTestPool(weighted(1, 1, 1))
+	trip(t, p, 0, epoch)
+	id := p.Proxies()[0].ID
+	specs := weighted(5, 1, 1, 1)[:2] // 0 with another weight, 1 as it was, 2 gone
+	specs = append(specs, Spec{Host: "192.0.2.9", Port: 9, Weight: 1})
+	if got, want := p.Replace(specs, epoch), (Change{Added: 1, Kept: 2, Removed: 1}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	m, ok := p.Get(id)
+	if !ok || m.breaker.State(epoch) != breaker.Open || m.Spec.Weight != 5 {
+		t.Errorf("the open proxy came back as %+v", m)
+	}
+}
+
+func TestAResultForARemovedProxyIsTaken(t *testing.T) {
+	p := newTestPool(weighted(1))
+	x := p.Begin("a.test:1")
+	l := next(t, x, epoch)
+	p.Replace([]Spec{{Host: "192.0.2.9", Port: 9, Weight: 1}}, epoch)
+	x.Fail(l, Fault{Signal: DialRefused}, epoch)
+	x.End(epoch)
+	if _, ok := p.Get(l.Proxy.ID); ok {
+		t.Error("a late result brought the proxy back")
+	}
+}
+
+func TestRestoredProxiesRestWhatIsLeft(t *testing.T) {
+	specs := weighted(1, 1)
+	salt := []byte("salt")
+	open := specs[0].ID(salt)
+	s := breaker.DefaultSettings()
+	s.Jitter = 0
+	p := New(specs, Options{Breaker: s, Salt: salt, Restore: func(id ID) (breaker.Snapshot, bool) {
+		return breaker.Snapshot{State: breaker.Open, OpensInRow: 1, Rule: breaker.RuleRun, NextTest: epoch.Add(25 * time.Second), LastChange: epoch.Add(-5 * time.Second)}, id == open
+	}}, epoch)
+	m, _ := p.Get(open)
+	if got := m.breaker.RetryAfter(epoch); got != 25*time.Second {
+		t.Errorf("rests %v, want the 25s that were left", got)
+	}
+	for range 500 {
+		if got, _ := serve(p, epoch); got.ID == open {
+			t.Fatal("a resting proxy was picked after a restart")
+		}
+	}
+}
+
+func TestRetryAfterIsTheSoonestProxy(t *testing.T) {
+	p := newTestPool(weighted(1, 1, 0))
+	if got := p.RetryAfter(epoch); got != 0 {
+		t.Errorf("%v with everybody in", got)
+	}
+	trip(t, p, 0, epoch)
+	trip(t, p, 1, epoch.Add(10*time.Second))
+	if got := p.RetryAfter(epoch.Add(10 * time.Second)); got != 20*time.Second {
+		t.Errorf("%v, want 20s: a proxy of weight 0 does not count", got)
+	}
+	if got := newTestPool(nil).RetryAfter(epoch); got != time.Minute {
+		t.Errorf("%v from an empty pool", got)
+	}
+}
+
+func TestReachedTargetsAreForgottenInTime(t *testing.T) {
+	var r reachedTargets
+	a, b := hashTarget("a.test:443"), hashTarget("b.test:443")
+	r.add(a, epoch)
+	for _, c := range []struct {
+		target uint64
+		after  time.Duration
+		want   bool
+	}{{a, 0, true}, {a, reachedWithin, true}, {a, reachedWithin + time.Second, false}, {a, -time.Minute, false}, {b, 0, false}} {
+		if got := r.has(c.target, epoch.Add(c.after)); got != c.want {
+			t.Errorf("after %v: %v, want %v", c.after, got, c.want)
+		}
+	}
+	var zero reachedTargets
+	if zero.has(0, time.Unix(0, 0)) {
+		t.Error("an empty table knows a target")
+	}
+}
