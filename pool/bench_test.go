@@ -32,9 +32,10 @@ func benchmarkPick(b *testing.B, n, open int) {
 	}
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
-		x := p.Begin("target.test:443")
+		x, _, _ := p.Begin("bench", "target.test:443", epoch)
+		var events []Event
 		for pb.Next() {
-			g, ok := x.pick(epoch, leaseTime)
+			g, ok := x.pick(epoch, leaseTime, &events)
 			if !ok {
 				b.Error("nobody was picked")
 				return

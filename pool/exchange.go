@@ -1,25 +1,32 @@
 package pool
 
 import (
+	"sync"
 	"time"
 
 	"swivel/breaker"
 )
 
 // Exchange is one client request from its head to its end: it gives leases on
-// proxies and takes the signals of the attempts made with them. Call End when
-// no more signals will come.
+// proxies and takes the signals of the attempts made with them, of which
+// several may run at once. It is safe for concurrent use. Call End when no more
+// leases will be asked for; attempts still under way may report after it.
 type Exchange struct {
-	pool     *Pool
-	target   uint64 // hash: the name itself is not needed
+	pool   *Pool
+	id     string
+	target targetKey
+	banned []*runtime // not for this target
+
+	mu       sync.Mutex
 	attempts []Attempt
+	running  int      // leases without a signal
 	pending  []*Lease // attempts whose end may be the target's fault
 	named    int      // replies that blamed the target
-	events   []Event
+	ended    bool
+	judged   bool
 
 	// Room for the usual case, so that an exchange is one allocation.
 	attemptRoom [2]Attempt
-	eventRoom   [2]Event
 }
 
 // Attempt is what became of one lease, for the log.
@@ -33,42 +40,92 @@ type Attempt struct {
 	Err     error // why it failed, for the log only; nil if nobody said
 }
 
-// Event is a change of a proxy's breaker, to be stored, counted and logged.
+// Event is a change to be stored, counted and logged: of a proxy's breaker, or
+// of the guard against local outages.
 type Event struct {
-	Proxy  *Proxy
-	Signal Signal
-	Effect breaker.Effect
+	Proxy   *Proxy // nil for an Outage
+	Signal  Signal
+	Effect  breaker.Effect
+	Request string // the exchange that caused it
+	Outage  Outage
 }
 
-// Begin starts an exchange for the target ("host:port").
-func (p *Pool) Begin(target string) *Exchange {
-	x := &Exchange{pool: p, target: hashTarget(target)}
+// Refusal is why an exchange is not even begun.
+type Refusal struct {
+	TargetDown bool // else: a local outage
+	RetryAfter time.Duration
+}
+
+// Begin starts an exchange for the target ("host:port"); id is for the log. It
+// is refused, with a Refusal that is not nil, when the target is known to be
+// down or everything is. The events are what time alone has brought.
+func (p *Pool) Begin(id, target string, now time.Time) (*Exchange, *Refusal, []Event) {
+	x := &Exchange{pool: p, id: id, target: keyOf(target)}
 	x.attempts = x.attemptRoom[:0]
-	x.events = x.eventRoom[:0]
-	return x
+	events := p.lapse(now)
+	admitted, change := p.outage.admit(now)
+	events = appendOutage(events, change, id)
+	if !admitted {
+		return x, &Refusal{RetryAfter: time.Second}, events
+	}
+	if wait := p.targetWait(x.target, now); wait > 0 {
+		return x, &Refusal{TargetDown: true, RetryAfter: wait}, events
+	}
+	x.banned = p.banned(x.target, now)
+	return x, nil, events
 }
 
-// Attempts returns what was tried so far, in order.
-func (x *Exchange) Attempts() []Attempt { return x.attempts }
+func appendOutage(events []Event, change Outage, id string) []Event {
+	if change == NoOutage {
+		return events
+	}
+	return append(events, Event{Outage: change, Request: id})
+}
+
+// Attempts returns a copy of what was tried so far, in order.
+func (x *Exchange) Attempts() []Attempt {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return append([]Attempt(nil), x.attempts...)
+}
 
 // Next leases a proxy that this exchange has not tried. The lease of a probe is
 // lost after the given time, so that an attempt that never reports cannot block
 // the proxy's recovery. The events are those of the pick itself, also when no
-// proxy is available, and valid until the next call.
+// proxy is available.
 func (x *Exchange) Next(now time.Time, leaseTime time.Duration) (*Lease, []Event, bool) {
-	x.events = x.events[:0]
-	g, ok := x.pick(now, leaseTime)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var events []Event
+	g, ok := x.pick(now, leaseTime, &events)
 	if !ok {
-		return nil, x.events, false
+		return nil, events, false
 	}
 	l := &Lease{Proxy: g.proxy, permit: g.permit, Probe: g.permit.Probe(), index: len(x.attempts)}
 	x.attempts = append(x.attempts, Attempt{Proxy: g.proxy, Probe: l.Probe, Outcome: breaker.Ignored, Started: now})
-	return l, x.events, true
+	x.running++
+	return l, events, true
 }
 
 // TargetToBlame says whether the proxies' own replies named the target as the
 // one at fault often enough: another proxy would find the same.
-func (x *Exchange) TargetToBlame() bool { return x.named >= 2 }
+func (x *Exchange) TargetToBlame() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.named >= 2
+}
+
+// Overdue notes that the attempt has been without an answer for longer than is
+// usual. A proxy with many of those is not picked until one is decided, and a
+// client that leaves during one does not clear the proxy.
+func (x *Exchange) Overdue(l *Lease) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !l.overdue && x.attempts[l.index].Signal == NoSignal {
+		l.overdue = true
+		l.Proxy.overdue.Add(1)
+	}
+}
 
 // Fault is why an attempt did not serve.
 type Fault struct {
@@ -78,90 +135,85 @@ type Fault struct {
 }
 
 // Fail reports that an attempt did not serve the exchange. A signal that may be
-// the target's fault is kept until Reached or End decides.
-// The events are valid until the next call.
-func (x *Exchange) Fail(l *Lease, f Fault, now time.Time) []Event {
-	x.events = x.events[:0]
-	s := f.Signal
-	if !x.record(l, s, now) {
+// the target's fault is kept until Reached, another exchange or time decides.
+func (x *Exchange) Fail(l *Lease, f Fault, now time.Time) (events []Event) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.record(l, f.Signal, now) {
 		return nil
 	}
 	x.attempts[l.index].Err = f.Err
-	outcome, doubt := s.outcome()
-	if s == TargetNamed {
-		x.named++
-	}
-	if doubt {
-		if s == TunnelClosed || s == TunnelSilent {
+	outcome, doubt := f.Signal.outcome()
+	switch {
+	case doubt, f.Signal == ClientGone && l.overdue:
+		if f.Signal == TunnelClosed || f.Signal == TunnelSilent {
 			l.Proxy.failedTunnel.Store(true)
 		}
 		x.pending = append(x.pending, l)
-		return nil
+	case f.Signal == HandshakeDenied && x.pool.deny(l.Proxy.runtime, x.target, now):
+		x.settle(l, breaker.Verdict{Outcome: breaker.Refused}, now, &events)
+	default:
+		if f.Signal == TargetNamed {
+			x.named++
+		}
+		x.settle(l, breaker.Verdict{Outcome: outcome, Rest: f.Rest}, now, &events)
 	}
-	x.settle(l, breaker.Verdict{Outcome: outcome, Rest: f.Rest}, now)
-	return x.events
+	x.judgeIfOver(now, &events)
+	return events
 }
 
 // Reached reports that the target was reached through the lease's proxy: the
-// attempt is a success, and those of this exchange that could not reach the
-// target before are failures, since it was not the target's fault.
-// The events are valid until the next call.
-func (x *Exchange) Reached(l *Lease, s Signal, now time.Time) []Event {
-	x.TargetUp(now)
+// attempt is a success, and those that could not reach the target before are
+// failures, since it was not the target's fault. took is the time to the first
+// byte, 0 if it was not measured.
+func (x *Exchange) Reached(l *Lease, s Signal, took time.Duration, now time.Time) (events []Event) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.targetUp(l.Proxy, now, &events)
 	if x.record(l, s, now) {
 		l.Proxy.failedTunnel.Store(false)
-		x.settle(l, breaker.Verdict{Outcome: breaker.Success}, now)
+		x.settle(l, breaker.Verdict{Outcome: breaker.Success, Latency: took}, now, &events)
 	}
-	return x.events
+	x.judgeIfOver(now, &events)
+	return events
 }
 
-// TargetUp reports that the target was reached by the latest attempt, whose
+// TargetUp reports that the target was reached by the lease's attempt, whose
 // own verdict comes later: a reply whose body may still be cut short.
-// The events are valid until the next call.
-func (x *Exchange) TargetUp(now time.Time) []Event {
-	x.events = x.events[:0]
-	x.pool.reached.add(x.target, now)
-	for _, l := range x.pending {
-		x.settle(l, breaker.Verdict{Outcome: breaker.Failure}, now)
-	}
-	x.pending = x.pending[:0]
-	return x.events
+func (x *Exchange) TargetUp(l *Lease, now time.Time) (events []Event) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.targetUp(l.Proxy, now, &events)
+	return events
 }
 
 // Unused reports a tunnel that was opened and then asked for nothing, as
 // browsers do in advance. It clears a resting proxy, unless that one was last
 // seen failing behind its 2xx, and says nothing about another; but it shows
 // that the target is up.
-// The events are valid until the next call.
-func (x *Exchange) Unused(l *Lease, now time.Time) []Event {
-	x.TargetUp(now)
+func (x *Exchange) Unused(l *Lease, now time.Time) (events []Event) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.targetUp(l.Proxy, now, &events)
 	if x.record(l, TunnelUnused, now) {
 		v := breaker.Verdict{Outcome: breaker.Ignored}
 		if l.Probe && !l.Proxy.failedTunnel.Load() {
 			v.Outcome = breaker.Success
 		}
-		x.settle(l, v, now)
+		x.settle(l, v, now, &events)
 	}
-	return x.events
+	x.judgeIfOver(now, &events)
+	return events
 }
 
-// End closes the exchange. What is still in doubt is a mere suspicion now: it
-// counts only when many come in a row, and only for a target that some proxy
-// did reach lately; a batch of dead names proves nothing about a proxy.
-// The events are valid until the next call.
-func (x *Exchange) End(now time.Time) []Event {
-	x.events = x.events[:0]
-	counts := len(x.pending) > 0 && x.pool.reached.has(x.target, now)
-	for _, l := range x.pending {
-		l.settled = true
-		if counts || l.Probe {
-			x.note(l.Proxy, x.attempts[l.index].Signal, l.Proxy.breaker.Suspect(l.permit, now))
-		} else {
-			x.note(l.Proxy, x.attempts[l.index].Signal, l.Proxy.breaker.Report(l.permit, breaker.Verdict{Outcome: breaker.Ignored}, now))
-		}
-	}
-	x.pending = x.pending[:0]
-	return x.events
+// End says that no more leases will be asked for. What is in doubt is judged
+// when the last attempt has reported.
+func (x *Exchange) End(now time.Time) (events []Event) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.ended = true
+	x.judgeIfOver(now, &events)
+	return events
 }
 
 // record notes the signal of a lease once; false when it is settled already.
@@ -171,17 +223,16 @@ func (x *Exchange) record(l *Lease, s Signal, now time.Time) bool {
 		return false
 	}
 	a.Signal, a.Took = s, now.Sub(a.Started)
+	x.running--
+	if l.overdue {
+		l.Proxy.overdue.Add(-1)
+	}
 	return true
 }
 
-func (x *Exchange) settle(l *Lease, v breaker.Verdict, now time.Time) {
+// settle gives the verdict on a lease to its proxy.
+func (x *Exchange) settle(l *Lease, v breaker.Verdict, now time.Time, events *[]Event) {
 	l.settled = true
-	x.attempts[l.index].Outcome = v.Outcome
-	x.note(l.Proxy, x.attempts[l.index].Signal, l.Proxy.breaker.Report(l.permit, v, now))
-}
-
-func (x *Exchange) note(m *Proxy, s Signal, e breaker.Effect) {
-	if e.Changed || e.Moved {
-		x.events = append(x.events, Event{Proxy: m, Signal: s, Effect: e})
-	}
+	a := &x.attempts[l.index]
+	a.Outcome = x.pool.settle(l.Proxy, l.permit, v, Event{Signal: a.Signal, Request: x.id}, now, events)
 }

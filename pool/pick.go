@@ -2,6 +2,7 @@ package pool
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"swivel/breaker"
@@ -20,7 +21,7 @@ type grant struct {
 }
 
 // pick draws a proxy that x has not tried, and that its breaker lets through.
-func (x *Exchange) pick(now time.Time, lease time.Duration) (grant, bool) {
+func (x *Exchange) pick(now time.Time, lease time.Duration, events *[]Event) (grant, bool) {
 	s := x.pool.current.Load()
 	for range drawLimit {
 		i := s.draw.draw()
@@ -28,29 +29,29 @@ func (x *Exchange) pick(now time.Time, lease time.Duration) (grant, bool) {
 			return grant{}, false
 		}
 		m := s.proxies[i]
-		if !m.breaker.Ready(now) || x.tried(s, m) {
+		if !m.breaker.Ready(now) || x.excludes(s, m) {
 			continue
 		}
-		if g, ok := x.acquire(m, now, lease); ok {
+		if g, ok := x.acquire(m, now, lease, events); ok {
 			return g, true
 		}
 	}
-	return x.pickFromList(s, now, lease)
+	return x.pickFromList(s, now, lease, events)
 }
 
 // pickFromList draws among the members that are in, by going through all.
-func (x *Exchange) pickFromList(s *snapshot, now time.Time, lease time.Duration) (grant, bool) {
+func (x *Exchange) pickFromList(s *snapshot, now time.Time, lease time.Duration, events *[]Event) (grant, bool) {
 	var in []*Proxy
 	var total float64
 	for _, m := range s.proxies {
-		if m.Spec.Weight > 0 && m.breaker.Ready(now) && !x.tried(s, m) {
+		if m.Spec.Weight > 0 && m.breaker.Ready(now) && !x.excludes(s, m) {
 			in = append(in, m)
 			total += m.Spec.Weight
 		}
 	}
 	for len(in) > 0 {
 		i := drawWeighted(in, total)
-		if g, ok := x.acquire(in[i], now, lease); ok {
+		if g, ok := x.acquire(in[i], now, lease, events); ok {
 			return g, true
 		}
 		total -= in[i].Spec.Weight
@@ -70,11 +71,15 @@ func drawWeighted(in []*Proxy, total float64) int {
 	return len(in) - 1
 }
 
-// tried says whether the exchange has used the member already. A rotating
-// proxy, or the only one there is, may come again: a new connection may leave
-// elsewhere.
-func (x *Exchange) tried(s *snapshot, m *Proxy) bool {
-	if m.Spec.Rotating || s.single {
+// excludes says whether the exchange must not use the member: it is banned for
+// the target, too many of its attempts are overdue, or the exchange has tried it
+// already. A rotating proxy, or the only one there is, may come again: a new
+// connection may leave elsewhere.
+func (x *Exchange) excludes(s *snapshot, m *Proxy) bool {
+	if int(m.overdue.Load()) >= x.pool.options.Breaker.ConsecutiveFailures || slices.Contains(x.banned, m.runtime) {
+		return true
+	}
+	if m.Spec.Rotating || s.candidates == 1 {
 		return false
 	}
 	for i := range x.attempts {
@@ -87,13 +92,13 @@ func (x *Exchange) tried(s *snapshot, m *Proxy) bool {
 
 // acquire asks the member's breaker; a resting one also needs a probe token.
 // A refusal can have an effect too: it may find that a probe got lost.
-func (x *Exchange) acquire(m *Proxy, now time.Time, lease time.Duration) (grant, bool) {
+func (x *Exchange) acquire(m *Proxy, now time.Time, lease time.Duration, events *[]Event) (grant, bool) {
 	probes := x.pool.probes
 	if m.breaker.Resting() && probes.TokensAt(now) < 1 {
 		return grant{}, false
 	}
 	permit, effect, ok := m.breaker.Acquire(now, lease)
-	x.note(m, NoSignal, effect)
+	x.pool.note(m, effect, Event{Request: x.id}, events)
 	if ok && permit.Probe() {
 		probes.AllowN(now, 1)
 	}

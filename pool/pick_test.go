@@ -97,7 +97,7 @@ func TestWeightZeroIsNeverPicked(t *testing.T) {
 
 func TestAnExchangeTriesEachProxyOnce(t *testing.T) {
 	p := newTestPool(weighted(1, 1, 1, 100))
-	x := p.Begin("target.test:443")
+	x := begin(t, p, "target.test:443", epoch)
 	seen := map[ID]bool{}
 	for range 4 {
 		l := next(t, x, epoch)
@@ -114,7 +114,7 @@ func TestAnExchangeTriesEachProxyOnce(t *testing.T) {
 
 func TestTheOnlyProxyIsTriedAgain(t *testing.T) {
 	p := newTestPool(weighted(1, 0))
-	x := p.Begin("target.test:443")
+	x := begin(t, p, "target.test:443", epoch)
 	for range 3 {
 		x.Fail(next(t, x, epoch), Fault{Signal: HandshakeClosed}, epoch)
 	}
@@ -126,7 +126,7 @@ func TestTheOnlyProxyIsTriedAgain(t *testing.T) {
 func TestARotatingProxyIsTriedAgain(t *testing.T) {
 	specs := weighted(1, 1)
 	specs[0].Rotating = true
-	x := newTestPool(specs).Begin("target.test:443")
+	x := begin(t, newTestPool(specs), "target.test:443", epoch)
 	for range 5 {
 		x.Fail(next(t, x, epoch), Fault{Signal: HandshakeClosed}, epoch)
 	}
@@ -136,21 +136,21 @@ func TestOnlyOneExchangeProbesADueProxy(t *testing.T) {
 	p := newTestPool(weighted(1))
 	trip(t, p, 0, epoch)
 	due := epoch.Add(30 * time.Second)
-	if _, _, ok := p.Begin("a.test:1").Next(due.Add(-time.Millisecond), leaseTime); ok {
+	if _, _, ok := begin(t, p, "a.test:1", due.Add(-time.Millisecond)).Next(due.Add(-time.Millisecond), leaseTime); ok {
 		t.Fatal("an open proxy was leased before its rest was over")
 	}
-	probe := p.Begin("a.test:1")
+	probe := begin(t, p, "a.test:1", epoch)
 	l, events, ok := probe.Next(due, leaseTime)
 	if !ok || !l.Probe || len(events) != 1 || events[0].Effect.Transition.To != breaker.HalfOpen {
 		t.Fatalf("the first exchange after the rest: ok %v, events %v", ok, events)
 	}
 	for range 99 {
-		if _, _, ok := p.Begin("a.test:1").Next(due, leaseTime); ok {
+		if _, _, ok := begin(t, p, "a.test:1", due).Next(due, leaseTime); ok {
 			t.Fatal("a second lease while the probe is out")
 		}
 	}
-	probe.Reached(l, FirstByte, due)
-	if _, _, ok := p.Begin("a.test:1").Next(due, leaseTime); !ok {
+	probe.Reached(l, FirstByte, 0, due)
+	if _, _, ok := begin(t, p, "a.test:1", due).Next(due, leaseTime); !ok {
 		t.Error("no second probe after the first succeeded")
 	}
 }
@@ -159,8 +159,8 @@ func TestALostProbeIsReportedByAPickThatFindsNobody(t *testing.T) {
 	p := newTestPool(weighted(1))
 	trip(t, p, 0, epoch)
 	due := epoch.Add(30 * time.Second)
-	next(t, p.Begin("a.test:1"), due) // and never reported
-	_, events, ok := p.Begin("a.test:1").Next(due.Add(leaseTime), leaseTime)
+	next(t, begin(t, p, "a.test:1", due), due) // and never reported
+	_, events, ok := begin(t, p, "a.test:1", due.Add(leaseTime)).Next(due.Add(leaseTime), leaseTime)
 	if ok || len(events) != 1 || events[0].Effect.Transition.To != breaker.Open {
 		t.Errorf("ok %v, events %+v; want the breaker open again", ok, events)
 	}
@@ -182,7 +182,7 @@ func TestDueProxiesAreNotAllWokenAtOnce(t *testing.T) {
 	probes := 0
 	for ms := 0; ms < 10_000; ms += 10 {
 		now := epoch.Add(time.Minute + time.Duration(ms)*time.Millisecond)
-		if _, _, ok := p.Begin("a.test:1").Next(now, leaseTime); ok {
+		if _, _, ok := begin(t, p, "a.test:1", now).Next(now, leaseTime); ok {
 			probes++
 		}
 	}
@@ -197,9 +197,10 @@ func TestDueProxiesAreNotAllWokenAtOnce(t *testing.T) {
 func TestAPickDoesNotAllocate(t *testing.T) {
 	p := newTestPool(weighted(1, 2, 3, 4, 5, 6, 7, 8))
 	trip(t, p, 3, epoch)
-	x := p.Begin("target.test:443")
+	x := begin(t, p, "target.test:443", epoch)
+	var events []Event
 	n := testing.AllocsPerRun(1000, func() {
-		if g, ok := x.pick(epoch, leaseTime); ok {
+		if g, ok := x.pick(epoch, leaseTime, &events); ok {
 			g.proxy.breaker.Report(g.permit, breaker.Verdict{}, epoch)
 		}
 	})

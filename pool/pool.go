@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -22,9 +23,25 @@ type Options struct {
 	// in addition to one hundredth of the pool: a thousand proxies that fall
 	// due together are not all woken at once. 0 means 5.
 	ProbeRate float64
+	// TargetRest is how long a target that is down is left alone at first, and
+	// MaxTargetRest at most, after it has doubled some times. 0 means 5 s and a
+	// minute.
+	TargetRest, MaxTargetRest time.Duration
+	// BanRest is how long a proxy that refuses a target is not asked for it. 0
+	// means five minutes.
+	BanRest time.Duration
 	// Restore returns the stored state of a proxy, if there is any; nil for
 	// none.
 	Restore func(ID) (breaker.Snapshot, bool)
+}
+
+// filled puts the defaults where nothing is said.
+func (o Options) filled() Options {
+	o.ProbeRate = cmp.Or(o.ProbeRate, 5)
+	o.TargetRest = cmp.Or(o.TargetRest, 5*time.Second)
+	o.MaxTargetRest = cmp.Or(o.MaxTargetRest, time.Minute)
+	o.BanRest = cmp.Or(o.BanRest, 5*time.Minute)
+	return o
 }
 
 // Pool is the set of upstream proxies.
@@ -32,26 +49,29 @@ type Pool struct {
 	options  Options
 	current  atomic.Pointer[snapshot]
 	probes   *rate.Limiter // taken from by probes only
-	reached  reachedTargets
+	closed   atomic.Int64  // members that can be picked and whose breaker is closed
+	memory   *memory
+	outage   outage
 	reloadMu sync.Mutex // serialises Replace
+
+	nextLapse atomic.Int64 // unix nanoseconds: before it no suspicion's time is up
+	blameMu   sync.Mutex
+	waiting   suspicions
 }
 
 // snapshot is one generation of members. It never changes.
 type snapshot struct {
-	proxies []*Proxy
-	draw    aliasTable
-	byID    map[ID]*Proxy
-	// single is set when only one member can be picked at all: it is tried
-	// again on a new connection rather than not at all.
-	single bool
+	proxies    []*Proxy
+	draw       aliasTable
+	byID       map[ID]*Proxy
+	candidates int // members that can be picked at all
 }
 
 // New returns a pool of the given members at the given time.
 func New(specs []Spec, o Options, now time.Time) *Pool {
-	if o.ProbeRate == 0 {
-		o.ProbeRate = 5
-	}
-	p := &Pool{options: o, probes: rate.NewLimiter(0, 0)}
+	p := &Pool{options: o.filled(), probes: rate.NewLimiter(0, 0), memory: newMemory()}
+	p.outage.window = p.options.Breaker.Window
+	p.waiting.by = map[targetKey][]*suspicion{}
 	p.current.Store(&snapshot{})
 	p.Replace(specs, now)
 	return p
@@ -94,13 +114,25 @@ func (p *Pool) Replace(specs []Spec, now time.Time) Change {
 		}
 	}
 	next.draw = newAliasTable(weights)
-	next.single = positive == 1
+	next.candidates = positive
 	change.Removed = len(old.proxies) - change.Kept
+	p.closed.Store(int64(next.closed()))
 	probeRate := p.options.ProbeRate + float64(len(specs))/100
 	p.probes.SetLimitAt(now, rate.Limit(probeRate))
 	p.probes.SetBurstAt(now, int(math.Ceil(probeRate)))
 	p.current.Store(next)
 	return change
+}
+
+// closed counts the members in use whose breaker is closed.
+func (s *snapshot) closed() int {
+	n := 0
+	for _, m := range s.proxies {
+		if m.Spec.Weight > 0 && !m.breaker.Resting() {
+			n++
+		}
+	}
+	return n
 }
 
 func (p *Pool) newRuntime(id ID, spec *Spec, now time.Time) *runtime {

@@ -24,7 +24,7 @@ func TestReloadKeepsTheStateOfProxiesThatStay(t *testing.T) {
 
 func TestAResultForARemovedProxyIsTaken(t *testing.T) {
 	p := newTestPool(weighted(1))
-	x := p.Begin("a.test:1")
+	x := begin(t, p, "a.test:1", epoch)
 	l := next(t, x, epoch)
 	p.Replace([]Spec{{Host: "192.0.2.9", Port: 9, Weight: 1}}, epoch)
 	x.Fail(l, Fault{Signal: DialRefused}, epoch)
@@ -70,20 +70,19 @@ func TestRetryAfterIsTheSoonestProxy(t *testing.T) {
 }
 
 func TestReachedTargetsAreForgottenInTime(t *testing.T) {
-	var r reachedTargets
-	a, b := hashTarget("a.test:443"), hashTarget("b.test:443")
-	r.add(a, epoch)
+	m := newMemory()
+	a, b := keyOf("a.test:443"), keyOf("b.test:443")
+	m.noteReached(a, epoch)
 	for _, c := range []struct {
-		target uint64
+		target targetKey
 		after  time.Duration
 		want   bool
 	}{{a, 0, true}, {a, reachedWithin, true}, {a, reachedWithin + time.Second, false}, {a, -time.Minute, false}, {b, 0, false}} {
-		if got := r.has(c.target, epoch.Add(c.after)); got != c.want {
+		if got := m.reachedLately(c.target, epoch.Add(c.after)); got != c.want {
 			t.Errorf("after %v: %v, want %v", c.after, got, c.want)
 		}
 	}
-	var zero reachedTargets
-	if zero.has(0, time.Unix(0, 0)) {
-		t.Error("an empty table knows a target")
+	if newMemory().reachedLately(0, time.Unix(0, 0)) {
+		t.Error("an empty memory knows a target")
 	}
 }

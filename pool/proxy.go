@@ -2,6 +2,7 @@ package pool
 
 import (
 	"sync/atomic"
+	"time"
 
 	"swivel/breaker"
 )
@@ -18,13 +19,38 @@ type Proxy struct {
 // runtime is what outlives a reload.
 type runtime struct {
 	breaker *breaker.Breaker
+
+	lastSuccess atomic.Int64 // unix nanoseconds, 0: never
+	lastFailed  atomic.Bool  // the last decided outcome was no success
 	// failedTunnel says that the last thing held against the proxy happened
 	// after its 2xx: then a 2xx alone does not clear it.
 	failedTunnel atomic.Bool
+	// overdue counts its attempts that have been waiting for longer than is
+	// usual.
+	overdue atomic.Int32
+	// blemished is set while doubted or denied hold anything, so that a success
+	// takes no lock otherwise.
+	blemished atomic.Bool
+
+	// Guarded by Pool.blameMu. The targets are those since the last success.
+	doubted targetSet // on which its attempts ended in doubt
+	denied  targetSet // which it refused to serve
+	samples samples
 }
 
 // Breaker is the proxy's breaker, for showing and storing its state.
 func (p *Proxy) Breaker() *breaker.Breaker { return p.breaker }
+
+func (r *runtime) workedLately(now time.Time) bool {
+	last := r.lastSuccess.Load()
+	return last != 0 && now.UnixNano()-last <= int64(workedWithin)
+}
+
+// credible says whether the proxy's word against a target counts: what was last
+// decided of it was a success, and nothing else is held against it.
+func (r *runtime) credible(k targetKey) bool {
+	return r.lastSuccess.Load() != 0 && !r.lastFailed.Load() && r.doubted.onlyHas(k)
+}
 
 // Lease is the right to use a proxy for one attempt. It is settled exactly
 // once through the Exchange that gave it.
@@ -32,7 +58,10 @@ type Lease struct {
 	Proxy  *Proxy
 	permit breaker.Permit
 	// Probe is set when the attempt decides about a resting proxy.
-	Probe   bool
+	Probe bool
+
+	// Guarded by Exchange.mu.
 	settled bool
+	overdue bool
 	index   int // into the exchange's attempts
 }

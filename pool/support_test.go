@@ -27,7 +27,18 @@ func weighted(weights ...float64) []Spec {
 func newTestPool(specs []Spec) *Pool {
 	s := breaker.DefaultSettings()
 	s.Jitter = 0
+	s.Window = time.Minute
 	return New(specs, Options{Breaker: s, Salt: []byte("salt"), ProbeRate: 1000}, epoch)
+}
+
+// begin starts an exchange that must not be refused.
+func begin(t *testing.T, p *Pool, target string, now time.Time) *Exchange {
+	t.Helper()
+	x, refusal, _ := p.Begin("test", target, now)
+	if refusal != nil {
+		t.Fatalf("exchange for %s refused: %+v", target, *refusal)
+	}
+	return x
 }
 
 // next leases a proxy or fails the test.
@@ -37,6 +48,50 @@ func next(t *testing.T, x *Exchange, now time.Time) *Lease {
 	if !ok {
 		t.Fatal("no proxy was available")
 	}
+	return l
+}
+
+// failOn makes one exchange in which up to n attempts end with the signal.
+func failOn(t *testing.T, p *Pool, target string, n int, s Signal, now time.Time) *Exchange {
+	t.Helper()
+	x := begin(t, p, target, now)
+	for range n {
+		l, _, ok := x.Next(now, leaseTime)
+		if !ok {
+			break
+		}
+		x.Fail(l, Fault{Signal: s}, now)
+	}
+	x.End(now)
+	return x
+}
+
+// reach lets every proxy of the pool reach the target once.
+func reach(t *testing.T, p *Pool, target string, now time.Time) {
+	t.Helper()
+	for _, m := range p.Proxies() {
+		reachThrough(t, p, m, target, now)
+	}
+}
+
+// reachThrough lets one proxy reach the target.
+func reachThrough(t *testing.T, p *Pool, m *Proxy, target string, now time.Time) {
+	t.Helper()
+	x := begin(t, p, target, now)
+	x.Reached(leaseOf(t, x, m, now), FirstByte, 0, now)
+	x.End(now)
+}
+
+// leaseOf leases a certain proxy, as if the draw had met it.
+func leaseOf(t *testing.T, x *Exchange, m *Proxy, now time.Time) *Lease {
+	t.Helper()
+	permit, _, ok := m.breaker.Acquire(now, leaseTime)
+	if !ok {
+		t.Fatalf("no permit of %v", m.Spec.Port)
+	}
+	l := &Lease{Proxy: m, permit: permit, Probe: permit.Probe(), index: len(x.attempts)}
+	x.attempts = append(x.attempts, Attempt{Proxy: m, Probe: l.Probe, Outcome: breaker.Ignored, Started: now})
+	x.running++
 	return l
 }
 
@@ -58,12 +113,15 @@ func trip(t *testing.T, p *Pool, i int, now time.Time) {
 
 // serve makes one exchange through whatever proxy comes and lets it succeed.
 func serve(p *Pool, now time.Time) (*Proxy, error) {
-	x := p.Begin("target.test:443")
+	x, refusal, _ := p.Begin("test", "target.test:443", now)
+	if refusal != nil {
+		return nil, fmt.Errorf("refused: %+v", *refusal)
+	}
 	defer x.End(now)
 	l, _, ok := x.Next(now, leaseTime)
 	if !ok {
 		return nil, fmt.Errorf("no proxy was available")
 	}
-	x.Reached(l, FirstByte, now)
+	x.Reached(l, FirstByte, 0, now)
 	return l.Proxy, nil
 }

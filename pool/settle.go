@@ -1,0 +1,102 @@
+package pool
+
+import (
+	"time"
+
+	"swivel/breaker"
+)
+
+// settle gives a verdict to a proxy's breaker, and keeps what the verdict means
+// for the proxy's credit and for the guard against local outages. It returns
+// the outcome that was counted.
+func (p *Pool) settle(m *Proxy, permit breaker.Permit, v breaker.Verdict, ev Event, now time.Time, events *[]Event) breaker.Outcome {
+	if v.Outcome == breaker.Failure && p.outage.active() {
+		v.Outcome = breaker.Ignored
+	}
+	v.Alone = p.alone(m)
+	p.note(m, m.breaker.Report(permit, v, now), ev, events)
+	switch v.Outcome {
+	case breaker.Success:
+		p.cleared(m.runtime, now)
+	case breaker.Failure:
+		m.lastFailed.Store(true)
+		change := p.outage.failure(m.runtime, now, func(limit int) int { return p.working(now, limit) })
+		*events = appendOutage(*events, change, ev.Request)
+	case breaker.Refused:
+		m.lastFailed.Store(true)
+	}
+	return v.Outcome
+}
+
+// cleared forgets what was held against a proxy that has just succeeded.
+func (p *Pool) cleared(r *runtime, now time.Time) {
+	r.lastSuccess.Store(now.UnixNano())
+	if r.lastFailed.Load() {
+		r.lastFailed.Store(false)
+	}
+	if !r.blemished.Load() {
+		return
+	}
+	p.blameMu.Lock()
+	defer p.blameMu.Unlock()
+	r.blemished.Store(false)
+	r.doubted, r.denied = targetSet{}, targetSet{}
+}
+
+// suspect reports a suspicion that no evidence came up for.
+func (p *Pool) suspect(m *Proxy, permit breaker.Permit, ev Event, now time.Time, events *[]Event) {
+	if p.outage.active() {
+		return
+	}
+	p.note(m, m.breaker.Suspect(permit, now), ev, events)
+}
+
+// note turns what a breaker did into an event, and counts who is closed.
+func (p *Pool) note(m *Proxy, e breaker.Effect, ev Event, events *[]Event) {
+	if !e.Changed {
+		return
+	}
+	for t := range e.Transitions {
+		p.countClosed(m, t)
+	}
+	ev.Proxy, ev.Effect = m, e
+	*events = append(*events, ev)
+}
+
+// countClosed keeps the number of members in use that are closed.
+func (p *Pool) countClosed(m *Proxy, t breaker.Transition) {
+	if m.Spec.Weight == 0 {
+		return
+	}
+	switch {
+	case t.From == breaker.Closed:
+		p.closed.Add(-1)
+	case t.To == breaker.Closed:
+		p.closed.Add(1)
+	}
+}
+
+// alone says whether no other member could serve in m's place.
+func (p *Pool) alone(m *Proxy) bool {
+	others := p.closed.Load()
+	if m.Spec.Weight > 0 && !m.breaker.Resting() {
+		others--
+	}
+	return others <= 0
+}
+
+// candidates is how many members there are that can be picked at all.
+func (p *Pool) candidates() int { return p.current.Load().candidates }
+
+// working counts the members that succeeded lately, up to a limit.
+func (p *Pool) working(now time.Time, limit int) int {
+	n := 0
+	for _, m := range p.Proxies() {
+		if m.workedLately(now) {
+			if n++; n == limit {
+				break
+			}
+		}
+	}
+	return n
+}
