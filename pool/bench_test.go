@@ -27,7 +27,7 @@ func benchmarkPick(b *testing.B, n, open int) {
 		m := p.Proxies()[(i*7919)%n]
 		permit, _, ok := m.breaker.Acquire(epoch, leaseTime)
 		if ok {
-			m.breaker.Report(permit, breaker.Verdict{Outcome: breaker.Refused}, epoch)
+			p.settle(m, permit, breaker.Verdict{Outcome: breaker.Refused}, Event{}, epoch, new([]Event))
 		}
 	}
 	b.ReportAllocs()
@@ -35,7 +35,7 @@ func benchmarkPick(b *testing.B, n, open int) {
 		x, _, _ := p.Begin("bench", "target.test:443", epoch)
 		var events []Event
 		for pb.Next() {
-			g, ok := x.pick(epoch, leaseTime, &events)
+			g, ok := x.pick(epoch, leaseTime, true, &events)
 			if !ok {
 				b.Error("nobody was picked")
 				return

@@ -183,7 +183,7 @@ func TestATargetThatDropsConnectionsItselfBansNobody(t *testing.T) {
 			t.Fatal("a target that answers most of the time was taken for dead")
 		}
 		for range 5 {
-			l, _, ok := x.Next(now, leaseTime)
+			l, _, ok := x.Next(now, leaseTime, true)
 			if !ok {
 				t.Fatal("no proxy left")
 			}
@@ -209,7 +209,7 @@ func TestABadProxyIsFoundAmongTargetsThatDropConnections(t *testing.T) {
 		now = now.Add(100 * time.Millisecond)
 		x := begin(t, p, "flaky.test:443", now)
 		for range 5 {
-			l, _, ok := x.Next(now, leaseTime)
+			l, _, ok := x.Next(now, leaseTime, true)
 			if !ok {
 				break
 			}

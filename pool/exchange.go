@@ -62,6 +62,7 @@ type Refusal struct {
 func (p *Pool) Begin(id, target string, now time.Time) (*Exchange, *Refusal, []Event) {
 	x := &Exchange{pool: p, id: id, target: keyOf(target)}
 	x.attempts = x.attemptRoom[:0]
+	p.probeShare.Earn()
 	events := p.lapse(now)
 	admitted, change := p.outage.admit(now)
 	events = appendOutage(events, change, id)
@@ -89,15 +90,16 @@ func (x *Exchange) Attempts() []Attempt {
 	return append([]Attempt(nil), x.attempts...)
 }
 
-// Next leases a proxy that this exchange has not tried. The lease of a probe is
-// lost after the given time, so that an attempt that never reports cannot block
-// the proxy's recovery. The events are those of the pick itself, also when no
-// proxy is available.
-func (x *Exchange) Next(now time.Time, leaseTime time.Duration) (*Lease, []Event, bool) {
+// Next leases a proxy that this exchange has not tried. mayProbe says that the
+// first attempt may be the test of a resting proxy although others could serve.
+// The lease of a probe is lost after the given time, so that an attempt that
+// never reports cannot block the proxy's recovery. The events are those of the
+// pick itself, also when no proxy is available.
+func (x *Exchange) Next(now time.Time, leaseTime time.Duration, mayProbe bool) (*Lease, []Event, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	var events []Event
-	g, ok := x.pick(now, leaseTime, &events)
+	g, ok := x.pick(now, leaseTime, mayProbe, &events)
 	if !ok {
 		return nil, events, false
 	}

@@ -20,55 +20,102 @@ type grant struct {
 	permit breaker.Permit
 }
 
-// pick draws a proxy that x has not tried, and that its breaker lets through.
-func (x *Exchange) pick(now time.Time, lease time.Duration, events *[]Event) (grant, bool) {
+// pick chooses the proxy of the next attempt: a due one, when the exchange may
+// carry a probe and it is time for one; else one in use, by weight; and when
+// there is none left, again a due one, whoever may carry it.
+func (x *Exchange) pick(now time.Time, lease time.Duration, mayProbe bool, events *[]Event) (grant, bool) {
 	s := x.pool.current.Load()
+	if mayProbe && len(x.attempts) == 0 {
+		if g, ok := x.pickDue(s, now, lease, true, events); ok {
+			return g, true
+		}
+	}
+	if g, ok := x.draw(s, now, lease, events); ok {
+		return g, true
+	}
+	if g, ok := x.pickFromList(s, now, lease, events); ok {
+		return g, true
+	}
+	return x.pickDue(s, now, lease, false, events)
+}
+
+// draw tries the luck of the weights.
+func (x *Exchange) draw(s *snapshot, now time.Time, lease time.Duration, events *[]Event) (grant, bool) {
 	for range drawLimit {
 		i := s.draw.draw()
 		if i < 0 {
 			return grant{}, false
 		}
 		m := s.proxies[i]
-		if !m.breaker.Ready(now) || x.excludes(s, m) {
+		if m.breaker.Resting() || x.excludes(s, m) {
+			continue
+		}
+		if f := m.breaker.Factor(now); f < 1 && rand.Float64() >= f {
 			continue
 		}
 		if g, ok := x.acquire(m, now, lease, events); ok {
 			return g, true
 		}
 	}
-	return x.pickFromList(s, now, lease, events)
+	return grant{}, false
 }
 
 // pickFromList draws among the members that are in, by going through all.
 func (x *Exchange) pickFromList(s *snapshot, now time.Time, lease time.Duration, events *[]Event) (grant, bool) {
 	var in []*Proxy
+	var weights []float64
 	var total float64
-	for _, m := range s.proxies {
-		if m.Spec.Weight > 0 && m.breaker.Ready(now) && !x.excludes(s, m) {
-			in = append(in, m)
-			total += m.Spec.Weight
+	if x.pool.closed.Load() > 0 {
+		for _, m := range s.proxies {
+			if m.Spec.Weight > 0 && !m.breaker.Resting() && !x.excludes(s, m) {
+				w := m.Spec.Weight * m.breaker.Factor(now)
+				in, weights, total = append(in, m), append(weights, w), total+w
+			}
 		}
 	}
 	for len(in) > 0 {
-		i := drawWeighted(in, total)
+		i := drawWeighted(weights, total)
 		if g, ok := x.acquire(in[i], now, lease, events); ok {
 			return g, true
 		}
-		total -= in[i].Spec.Weight
-		in[i] = in[len(in)-1]
-		in = in[:len(in)-1]
+		total -= weights[i]
+		in, weights = slices.Delete(in, i, i+1), slices.Delete(weights, i, i+1)
 	}
 	return grant{}, false
 }
 
-func drawWeighted(in []*Proxy, total float64) int {
+func drawWeighted(weights []float64, total float64) int {
 	r := rand.Float64() * total
-	for i, m := range in {
-		if r -= m.Spec.Weight; r < 0 {
+	for i, w := range weights {
+		if r -= w; r < 0 {
 			return i
 		}
 	}
-	return len(in) - 1
+	return len(weights) - 1
+}
+
+// pickDue leases the proxy that has been due for longest. How many probes there
+// are is limited by their rate, and as long as others serve also by the share of
+// the exchanges that carry one.
+func (x *Exchange) pickDue(s *snapshot, now time.Time, lease time.Duration, shared bool, events *[]Event) (grant, bool) {
+	p := x.pool
+	for _, m := range p.resting.due(now) {
+		if x.excludes(s, m) {
+			continue
+		}
+		if p.probes.TokensAt(now) < 1 || shared && p.probeShare.Tokens(now) < 1 {
+			return grant{}, false
+		}
+		g, ok := x.acquire(m, now, lease, events)
+		if !ok {
+			continue
+		}
+		if shared && g.permit.Probe() {
+			p.probeShare.Spend(now)
+		}
+		return g, true
+	}
+	return grant{}, false
 }
 
 // excludes says whether the exchange must not use the member: it is banned for
@@ -90,17 +137,13 @@ func (x *Exchange) excludes(s *snapshot, m *Proxy) bool {
 	return false
 }
 
-// acquire asks the member's breaker; a resting one also needs a probe token.
-// A refusal can have an effect too: it may find that a probe got lost.
+// acquire asks the member's breaker. A refusal can have an effect too: it may
+// find that a probe got lost.
 func (x *Exchange) acquire(m *Proxy, now time.Time, lease time.Duration, events *[]Event) (grant, bool) {
-	probes := x.pool.probes
-	if m.breaker.Resting() && probes.TokensAt(now) < 1 {
-		return grant{}, false
-	}
 	permit, effect, ok := m.breaker.Acquire(now, lease)
-	x.pool.note(m, effect, Event{Request: x.id}, events)
+	x.pool.note(m, effect, Event{Request: x.id}, now, events)
 	if ok && permit.Probe() {
-		probes.AllowN(now, 1)
+		x.pool.probes.AllowN(now, 1)
 	}
 	return grant{m, permit}, ok
 }

@@ -107,7 +107,7 @@ func TestAnExchangeTriesEachProxyOnce(t *testing.T) {
 		seen[l.Proxy.ID] = true
 		x.Fail(l, Fault{Signal: DialRefused}, epoch)
 	}
-	if _, _, ok := x.Next(epoch, leaseTime); ok {
+	if _, _, ok := x.Next(epoch, leaseTime, true); ok {
 		t.Error("a fifth attempt in a pool of four")
 	}
 }
@@ -136,21 +136,21 @@ func TestOnlyOneExchangeProbesADueProxy(t *testing.T) {
 	p := newTestPool(weighted(1))
 	trip(t, p, 0, epoch)
 	due := epoch.Add(30 * time.Second)
-	if _, _, ok := begin(t, p, "a.test:1", due.Add(-time.Millisecond)).Next(due.Add(-time.Millisecond), leaseTime); ok {
+	if _, _, ok := begin(t, p, "a.test:1", due.Add(-time.Millisecond)).Next(due.Add(-time.Millisecond), leaseTime, true); ok {
 		t.Fatal("an open proxy was leased before its rest was over")
 	}
 	probe := begin(t, p, "a.test:1", epoch)
-	l, events, ok := probe.Next(due, leaseTime)
+	l, events, ok := probe.Next(due, leaseTime, true)
 	if !ok || !l.Probe || len(events) != 1 || events[0].Effect.Transition.To != breaker.HalfOpen {
 		t.Fatalf("the first exchange after the rest: ok %v, events %v", ok, events)
 	}
 	for range 99 {
-		if _, _, ok := begin(t, p, "a.test:1", due).Next(due, leaseTime); ok {
+		if _, _, ok := begin(t, p, "a.test:1", due).Next(due, leaseTime, true); ok {
 			t.Fatal("a second lease while the probe is out")
 		}
 	}
 	probe.Reached(l, FirstByte, 0, due)
-	if _, _, ok := begin(t, p, "a.test:1", due).Next(due, leaseTime); !ok {
+	if _, _, ok := begin(t, p, "a.test:1", due).Next(due, leaseTime, true); !ok {
 		t.Error("no second probe after the first succeeded")
 	}
 }
@@ -160,7 +160,7 @@ func TestALostProbeIsReportedByAPickThatFindsNobody(t *testing.T) {
 	trip(t, p, 0, epoch)
 	due := epoch.Add(30 * time.Second)
 	next(t, begin(t, p, "a.test:1", due), due) // and never reported
-	_, events, ok := begin(t, p, "a.test:1", due.Add(leaseTime)).Next(due.Add(leaseTime), leaseTime)
+	_, events, ok := begin(t, p, "a.test:1", due.Add(leaseTime)).Next(due.Add(leaseTime), leaseTime, true)
 	if ok || len(events) != 1 || events[0].Effect.Transition.To != breaker.Open {
 		t.Errorf("ok %v, events %+v; want the breaker open again", ok, events)
 	}
@@ -182,7 +182,7 @@ func TestDueProxiesAreNotAllWokenAtOnce(t *testing.T) {
 	probes := 0
 	for ms := 0; ms < 10_000; ms += 10 {
 		now := epoch.Add(time.Minute + time.Duration(ms)*time.Millisecond)
-		if _, _, ok := begin(t, p, "a.test:1", now).Next(now, leaseTime); ok {
+		if _, _, ok := begin(t, p, "a.test:1", now).Next(now, leaseTime, true); ok {
 			probes++
 		}
 	}
@@ -200,7 +200,7 @@ func TestAPickDoesNotAllocate(t *testing.T) {
 	x := begin(t, p, "target.test:443", epoch)
 	var events []Event
 	n := testing.AllocsPerRun(1000, func() {
-		if g, ok := x.pick(epoch, leaseTime, &events); ok {
+		if g, ok := x.pick(epoch, leaseTime, true, &events); ok {
 			g.proxy.breaker.Report(g.permit, breaker.Verdict{}, epoch)
 		}
 	})

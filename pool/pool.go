@@ -11,6 +11,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"swivel/breaker"
+	"swivel/pool/budget"
 )
 
 // Options are what a Pool needs to know beside its members.
@@ -46,13 +47,17 @@ func (o Options) filled() Options {
 
 // Pool is the set of upstream proxies.
 type Pool struct {
-	options  Options
-	current  atomic.Pointer[snapshot]
-	probes   *rate.Limiter // taken from by probes only
-	closed   atomic.Int64  // members that can be picked and whose breaker is closed
-	memory   *memory
-	outage   outage
-	reloadMu sync.Mutex // serialises Replace
+	options Options
+	current atomic.Pointer[snapshot]
+	probes  *rate.Limiter // taken from by probes only
+	// probeShare is which exchanges carry a probe although others could serve:
+	// one in ten, or one a second.
+	probeShare *budget.Budget
+	resting    resting
+	closed     atomic.Int64 // members that can be picked and whose breaker is closed
+	memory     *memory
+	outage     outage
+	reloadMu   sync.Mutex // serialises Replace
 
 	nextLapse atomic.Int64 // unix nanoseconds: before it no suspicion's time is up
 	blameMu   sync.Mutex
@@ -69,7 +74,7 @@ type snapshot struct {
 
 // New returns a pool of the given members at the given time.
 func New(specs []Spec, o Options, now time.Time) *Pool {
-	p := &Pool{options: o.filled(), probes: rate.NewLimiter(0, 0), memory: newMemory()}
+	p := &Pool{options: o.filled(), probes: rate.NewLimiter(0, 0), memory: newMemory(), probeShare: budget.New(0.1, 1, 10, now)}
 	p.outage.window = p.options.Breaker.Window
 	p.waiting.by = map[targetKey][]*suspicion{}
 	p.current.Store(&snapshot{})
@@ -117,6 +122,7 @@ func (p *Pool) Replace(specs []Spec, now time.Time) Change {
 	next.candidates = positive
 	change.Removed = len(old.proxies) - change.Kept
 	p.closed.Store(int64(next.closed()))
+	p.resting.rebuild(next.proxies, now)
 	probeRate := p.options.ProbeRate + float64(len(specs))/100
 	p.probes.SetLimitAt(now, rate.Limit(probeRate))
 	p.probes.SetBurstAt(now, int(math.Ceil(probeRate)))

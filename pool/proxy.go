@@ -32,6 +32,8 @@ type runtime struct {
 	// takes no lock otherwise.
 	blemished atomic.Bool
 
+	place int // in the resting queue, counted from 1; 0: not in it. Guarded by resting.mu
+
 	// Guarded by Pool.blameMu. The targets are those since the last success.
 	doubted targetSet // on which its attempts ended in doubt
 	denied  targetSet // which it refused to serve

@@ -14,7 +14,7 @@ func (p *Pool) settle(m *Proxy, permit breaker.Permit, v breaker.Verdict, ev Eve
 		v.Outcome = breaker.Ignored
 	}
 	v.Alone = p.alone(m)
-	p.note(m, m.breaker.Report(permit, v, now), ev, events)
+	p.note(m, m.breaker.Report(permit, v, now), ev, now, events)
 	switch v.Outcome {
 	case breaker.Success:
 		p.cleared(m.runtime, now)
@@ -48,19 +48,22 @@ func (p *Pool) suspect(m *Proxy, permit breaker.Permit, ev Event, now time.Time,
 	if p.outage.active() {
 		return
 	}
-	p.note(m, m.breaker.Suspect(permit, now), ev, events)
+	p.note(m, m.breaker.Suspect(permit, now), ev, now, events)
 }
 
-// note turns what a breaker did into an event, and counts who is closed.
-func (p *Pool) note(m *Proxy, e breaker.Effect, ev Event, events *[]Event) {
-	if !e.Changed {
-		return
-	}
+// note turns what a breaker did into an event, and keeps count of who is closed
+// and of when the others may be tried.
+func (p *Pool) note(m *Proxy, e breaker.Effect, ev Event, now time.Time, events *[]Event) {
 	for t := range e.Transitions {
 		p.countClosed(m, t)
 	}
-	ev.Proxy, ev.Effect = m, e
-	*events = append(*events, ev)
+	if e.Moved || m.breaker.Resting() {
+		p.resting.update(m, now)
+	}
+	if e.Changed {
+		ev.Proxy, ev.Effect = m, e
+		*events = append(*events, ev)
+	}
 }
 
 // countClosed keeps the number of members in use that are closed.

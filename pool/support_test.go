@@ -44,7 +44,7 @@ func begin(t *testing.T, p *Pool, target string, now time.Time) *Exchange {
 // next leases a proxy or fails the test.
 func next(t *testing.T, x *Exchange, now time.Time) *Lease {
 	t.Helper()
-	l, _, ok := x.Next(now, leaseTime)
+	l, _, ok := x.Next(now, leaseTime, true)
 	if !ok {
 		t.Fatal("no proxy was available")
 	}
@@ -56,7 +56,7 @@ func failOn(t *testing.T, p *Pool, target string, n int, s Signal, now time.Time
 	t.Helper()
 	x := begin(t, p, target, now)
 	for range n {
-		l, _, ok := x.Next(now, leaseTime)
+		l, _, ok := x.Next(now, leaseTime, true)
 		if !ok {
 			break
 		}
@@ -104,7 +104,8 @@ func trip(t *testing.T, p *Pool, i int, now time.Time) {
 		if !ok {
 			t.Fatalf("proxy %d: no permit", i)
 		}
-		m.breaker.Report(permit, breaker.Verdict{Outcome: breaker.Failure}, now)
+		var events []Event
+		p.settle(m, permit, breaker.Verdict{Outcome: breaker.Failure}, Event{}, now, &events)
 	}
 	if got := m.breaker.State(now); got != breaker.Open {
 		t.Fatalf("proxy %d is %v after five failures", i, got)
@@ -118,7 +119,7 @@ func serve(p *Pool, now time.Time) (*Proxy, error) {
 		return nil, fmt.Errorf("refused: %+v", *refusal)
 	}
 	defer x.End(now)
-	l, _, ok := x.Next(now, leaseTime)
+	l, _, ok := x.Next(now, leaseTime, true)
 	if !ok {
 		return nil, fmt.Errorf("no proxy was available")
 	}

@@ -1,0 +1,81 @@
+package budget
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func spendAll(b *Budget, now time.Time) int {
+	n := 0
+	for b.Spend(now) {
+		n++
+	}
+	return n
+}
+
+func TestABudgetIsFullAtTheStart(t *testing.T) {
+	if n := spendAll(New(0.2, 10, 500, epoch), epoch); n != 500 {
+		t.Errorf("%d tokens", n)
+	}
+}
+
+func TestWorkAndTimeFillIt(t *testing.T) {
+	b := New(0.2, 10, 500, epoch)
+	spendAll(b, epoch)
+	for range 100 {
+		b.Earn()
+	}
+	if n := spendAll(b, epoch); n != 20 {
+		t.Errorf("%d tokens for 100 units of work, want 20", n)
+	}
+	if n := spendAll(b, epoch.Add(3*time.Second)); n != 30 {
+		t.Errorf("%d tokens for three seconds, want 30", n)
+	}
+}
+
+func TestItHoldsNoMoreThanItsCapacity(t *testing.T) {
+	b := New(1, 1, 5, epoch)
+	for range 100 {
+		b.Earn()
+	}
+	if got := b.Tokens(epoch.Add(time.Hour)); got != 5 {
+		t.Errorf("%v tokens", got)
+	}
+}
+
+func TestAClockThatStepsBackTakesNothing(t *testing.T) {
+	b := New(0, 1, 5, epoch)
+	if got := b.Tokens(epoch.Add(-time.Hour)); got != 5 {
+		t.Errorf("%v tokens", got)
+	}
+}
+
+func TestTheZeroBudgetGivesNothing(t *testing.T) {
+	var b Budget
+	b.Earn()
+	if b.Spend(epoch) {
+		t.Error("gave a token")
+	}
+}
+
+func TestConcurrentSpendersNeverGetMoreThanThereIs(t *testing.T) {
+	b := New(0, 0, 100, epoch)
+	var mu sync.Mutex
+	total := 0
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			n := spendAll(b, epoch)
+			mu.Lock()
+			total += n
+			mu.Unlock()
+		})
+	}
+	wg.Wait()
+	if total != 100 {
+		t.Errorf("%d tokens spent of 100", total)
+	}
+}
