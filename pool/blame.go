@@ -14,8 +14,8 @@ import (
 //     failed. Only a target that is known to drop connections itself is taken
 //     into account then.
 //  2. Three credible proxies could not reach the target since it was last
-//     reached: it is the target that is down. Nobody is blamed, and the target
-//     rests.
+//     reached, and that is no accident with this target: it is down. Nobody is
+//     blamed, and the target rests.
 //  3. The proxy could not reach three different targets since its last success:
 //     it has failed.
 //  4. Else the suspicion lapses, and only many in a row count.
@@ -28,6 +28,9 @@ func (x *Exchange) targetUp(by *Proxy, now time.Time, events *[]Event) {
 	p := x.pool
 	p.memory.noteReached(x.target, now)
 	*events = appendOutage(*events, p.outage.success(), x.id)
+	for _, l := range x.late {
+		x.countOverdue(l)
+	}
 	if len(x.pending) == 0 && !p.memory.mayBeTroubled(x.target) {
 		return
 	}
@@ -57,10 +60,12 @@ func (p *Pool) convict(x *Exchange, by *Proxy, now time.Time) (guilty []bool, wa
 	if t == nil {
 		return nil, nil
 	}
-	t.reached()
-	t.note(by.runtime, false)
 	for _, l := range x.pending {
 		t.note(l.Proxy.runtime, true)
+	}
+	t.note(by.runtime, false)
+	t.reached()
+	for _, l := range x.pending {
 		guilty = append(guilty, t.convicts(l.Proxy.runtime))
 	}
 	for _, s := range p.waiting.take(x.target) {
@@ -123,7 +128,7 @@ func (p *Pool) judgeTarget(x *Exchange, now time.Time) bool {
 		r.doubted.add(x.target)
 		r.blemished.Store(true)
 	}
-	if !wasDown && len(t.suspects) < min(culprits, p.candidates()) {
+	if !wasDown && !t.isDown(p.candidates()) {
 		return false
 	}
 	t.takeDown(p.options.TargetRest, p.options.MaxTargetRest, now)

@@ -300,13 +300,14 @@ func TestAProxyThatRefusesThreeTargetsRefusesUs(t *testing.T) {
 func TestAProxyWithManyOverdueAttemptsIsNotPicked(t *testing.T) {
 	p := newTestPool(weighted(1000, 1))
 	hole := p.Proxies()[0]
+	reachThrough(t, p, p.Proxies()[1], "a.test:443", epoch)
 	var leases []*Lease
 	var exchanges []*Exchange
 	for range 5 {
 		x := begin(t, p, "a.test:443", epoch)
 		l := leaseOf(t, x, hole, epoch)
-		x.Overdue(l)
-		x.Overdue(l) // said twice, counted once
+		x.Overdue(l, epoch)
+		x.Overdue(l, epoch) // said twice, counted once
 		leases, exchanges = append(leases, l), append(exchanges, x)
 	}
 	for range 50 {
@@ -330,11 +331,60 @@ func TestAClientThatLeavesAnOverdueAttemptClearsNobody(t *testing.T) {
 	a, b := p.Proxies()[0], p.Proxies()[1]
 	x := begin(t, p, "a.test:443", epoch)
 	l := leaseOf(t, x, a, epoch)
-	x.Overdue(l)
+	x.Overdue(l, epoch)
 	x.Fail(l, Fault{Signal: ClientGone}, epoch)
 	x.End(epoch)
 	reachThrough(t, p, b, "a.test:443", epoch)
 	if n := failuresOf(a, epoch); n != 1 {
 		t.Errorf("%d failures", n)
+	}
+}
+
+func TestATargetThatHangsDoesNotSuspendThePool(t *testing.T) {
+	p := newTestPool(weighted(1, 1))
+	for _, m := range p.Proxies() {
+		for range 10 {
+			x := begin(t, p, "hangs.test:443", epoch)
+			x.Overdue(leaseOf(t, x, m, epoch), epoch.Add(2*time.Second))
+		}
+	}
+	if _, err := serve(p, epoch.Add(2*time.Second)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnOverdueAttemptCountsWhenItsHedgeReachesTheTarget(t *testing.T) {
+	p := newTestPool(weighted(1, 1))
+	hole, other := p.Proxies()[0], p.Proxies()[1]
+	now := epoch.Add(2 * time.Second)
+	x := begin(t, p, "a.test:443", epoch)
+	x.Overdue(leaseOf(t, x, hole, epoch), now)
+	if n := hole.overdue.Load(); n != 0 {
+		t.Fatalf("counted %d before anybody reached the target", n)
+	}
+	x.Reached(leaseOf(t, x, other, now), FirstByte, 0, now)
+	if n := hole.overdue.Load(); n != 1 {
+		t.Errorf("counted %d", n)
+	}
+}
+
+func TestATargetThatOftenFailsIsNotTakenForDead(t *testing.T) {
+	p := newTestPool(weighted(1, 1, 1, 1, 1, 1, 1, 1))
+	reach(t, p, "alive.test:443", epoch)
+	for i := range 40 { // every other exchange fails once: a rate of a third
+		x := begin(t, p, "flaky.test:443", epoch)
+		if i%2 == 0 {
+			x.Fail(next(t, x, epoch), Fault{Signal: TunnelClosed}, epoch)
+		}
+		x.Reached(next(t, x, epoch), FirstByte, 0, epoch)
+		x.End(epoch)
+	}
+	reach(t, p, "alive.test:443", epoch)
+	failOn(t, p, "flaky.test:443", 4, TunnelClosed, epoch)
+	begin(t, p, "flaky.test:443", epoch) // four in a row: one in a hundred
+	reach(t, p, "alive.test:443", epoch)
+	failOn(t, p, "flaky.test:443", 5, TunnelClosed, epoch)
+	if _, refusal, _ := p.Begin("test", "flaky.test:443", epoch); refusal == nil {
+		t.Error("nine in a row are no accident any more")
 	}
 }

@@ -21,6 +21,7 @@ type Exchange struct {
 	attempts []Attempt
 	running  int      // leases without a signal
 	pending  []*Lease // attempts whose end may be the target's fault
+	late     []*Lease // attempts that became overdue
 	named    int      // replies that blamed the target
 	ended    bool
 	judged   bool
@@ -118,13 +119,28 @@ func (x *Exchange) TargetToBlame() bool {
 }
 
 // Overdue notes that the attempt has been without an answer for longer than is
-// usual. A proxy with many of those is not picked until one is decided, and a
-// client that leaves during one does not clear the proxy.
-func (x *Exchange) Overdue(l *Lease) {
+// usual. A client that leaves after that does not clear the proxy. And a proxy
+// with many overdue attempts on targets that others do reach meanwhile is not
+// picked until one is decided: a black hole must not swallow the traffic while
+// its time-outs run, but a target that hangs must not suspend the whole pool.
+func (x *Exchange) Overdue(l *Lease, now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !l.overdue && x.attempts[l.index].Signal == NoSignal {
-		l.overdue = true
+	a := &x.attempts[l.index]
+	if l.overdue || a.Signal != NoSignal {
+		return
+	}
+	l.overdue = true
+	x.late = append(x.late, l)
+	if x.pool.memory.reachedSince(x.target, a.Started, now) {
+		x.countOverdue(l)
+	}
+}
+
+// countOverdue counts an overdue attempt against its proxy, once.
+func (x *Exchange) countOverdue(l *Lease) {
+	if !l.counted && x.attempts[l.index].Signal == NoSignal {
+		l.counted = true
 		l.Proxy.overdue.Add(1)
 	}
 }
@@ -226,7 +242,7 @@ func (x *Exchange) record(l *Lease, s Signal, now time.Time) bool {
 	}
 	a.Signal, a.Took = s, now.Sub(a.Started)
 	x.running--
-	if l.overdue {
+	if l.counted {
 		l.Proxy.overdue.Add(-1)
 	}
 	return true

@@ -62,9 +62,15 @@ func (m *memory) noteReached(k targetKey, now time.Time) {
 
 // reachedLately says whether some proxy reached the target within the hour.
 func (m *memory) reachedLately(k targetKey, now time.Time) bool {
+	return m.reachedSince(k, now.Add(-reachedWithin), now)
+}
+
+// reachedSince says whether some proxy reached the target between then and now,
+// to the second.
+func (m *memory) reachedSince(k targetKey, then, now time.Time) bool {
 	entry := m.slot(k).reached.Load()
-	age := int64(uint32(now.Unix())) - int64(uint32(entry))
-	return entry != 0 && entry>>32 == uint64(k)>>32 && age >= 0 && age <= int64(reachedWithin/time.Second)
+	at := int64(uint32(entry))
+	return entry != 0 && entry>>32 == uint64(k)>>32 && at >= then.Unix() && at <= now.Unix()
 }
 
 // mayBeTroubled is false for nearly every target, without a lock.

@@ -26,7 +26,7 @@ type runtime struct {
 	// after its 2xx: then a 2xx alone does not clear it.
 	failedTunnel atomic.Bool
 	// overdue counts its attempts that have been waiting for longer than is
-	// usual.
+	// usual, on targets that others reach.
 	overdue atomic.Int32
 	// blemished is set while doubted or denied hold anything, so that a success
 	// takes no lock otherwise.
@@ -65,5 +65,6 @@ type Lease struct {
 	// Guarded by Exchange.mu.
 	settled bool
 	overdue bool
-	index   int // into the exchange's attempts
+	counted bool // as overdue, by the proxy
+	index   int  // into the exchange's attempts
 }

@@ -1,6 +1,9 @@
 package pool
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // culprits is how many credible proxies have to fail on a target that is then
 // held to be down itself.
@@ -8,6 +11,9 @@ const culprits = 3
 
 // sampled is how many attempts on a target make its own failure rate known.
 const sampled = 20
+
+// fadeAt is at how many attempts the counts of a target are halved.
+const fadeAt = 1000
 
 // target is the record of a target that some attempt could not reach. It is
 // guarded by Pool.blameMu.
@@ -18,9 +24,11 @@ type target struct {
 	// Attempts since the record began, and how many of them failed, whoever
 	// made them: a target that drops some connections itself shows here.
 	tried, failed int
+	halvings      uint8 // of these counts, so that the past fades
 
-	// suspects are the credible proxies that failed on it since it was last
-	// reached, up to the number that makes the target the culprit.
+	// What happened since it was last reached: failures, whoever's, and the
+	// credible proxies among those who failed.
+	row      int
 	suspects []*runtime
 
 	// A target that is down rests too: until then nobody asks for it, and then
@@ -35,7 +43,7 @@ func (t *target) down() bool { return t.rest > 0 }
 
 // reached forgets all that was held against the target but its rate.
 func (t *target) reached() {
-	t.suspects = t.suspects[:0]
+	t.row, t.suspects = 0, t.suspects[:0]
 	t.downUntil, t.rest = time.Time{}, 0
 }
 
@@ -51,6 +59,21 @@ func (t *target) suspect(r *runtime) {
 	}
 }
 
+// isDown says whether the target itself must be at fault: enough credible
+// proxies could not reach it, and of a target that is known to drop some
+// connections so many failures in a row would come once in a thousand times.
+func (t *target) isDown(candidates int) bool {
+	if len(t.suspects) < min(culprits, candidates) {
+		return false
+	}
+	return t.tried < sampled || float64(t.row) >= math.Log(0.001)/math.Log(t.rate())
+}
+
+// rate is the share of failures before the present row of them.
+func (t *target) rate() float64 {
+	return float64(t.failed-t.row+1) / float64(t.tried-t.row+2)
+}
+
 // takeDown begins the first rest, or the next, longer one.
 func (t *target) takeDown(first, most time.Duration, now time.Time) {
 	if t.rest == 0 {
@@ -63,11 +86,19 @@ func (t *target) takeDown(first, most time.Duration, now time.Time) {
 
 // note counts an attempt of a proxy on the target.
 func (t *target) note(r *runtime, failed bool) {
+	if t.tried == fadeAt {
+		t.tried, t.failed = t.tried/2, t.failed/2
+		t.row = min(t.row, t.failed)
+		t.halvings++
+	}
 	t.tried++
+	own := r.samples.of(t)
+	own.tried++
 	if failed {
 		t.failed++
+		t.row++
+		own.failed++
 	}
-	r.samples.note(t.key, failed)
 }
 
 // convicts says whether a proxy that could not reach the target, which others
@@ -77,10 +108,10 @@ func (t *target) note(r *runtime, failed bool) {
 // that succeeds is counted in the proxy's favour beside those there were, since
 // one failure of one attempt is not a rate.
 func (t *target) convicts(r *runtime) bool {
-	own := r.samples.find(t.key)
-	if own == nil || t.tried < sampled {
+	if t.tried < sampled {
 		return true
 	}
+	own := r.samples.of(t)
 	tried, failed := t.tried-int(own.tried), t.failed-int(own.failed)
 	if tried <= 0 {
 		return true
@@ -93,46 +124,33 @@ func (t *target) convicts(r *runtime) bool {
 type sample struct {
 	target        targetKey
 	tried, failed uint16
+	halvings      uint8 // that the counts have been through
 }
 
 // samples are a proxy's for the targets it last had trouble with. Few are
 // enough: the question they answer comes up when much goes to one target.
 type samples [4]sample
 
-// note counts an attempt; a target that is new replaces the one with the
-// fewest attempts.
-func (s *samples) note(k targetKey, failed bool) {
-	at := s.find(k)
-	if at == nil {
-		at = s.fewest()
-		*at = sample{target: k}
-	}
-	if at.tried == 1<<15 { // halve, so that the past fades
-		at.tried, at.failed = at.tried/2, at.failed/2
-	}
-	at.tried++
-	if failed {
-		at.failed++
-	}
-}
-
-func (s *samples) fewest() *sample {
+// of returns the proxy's counts for the target, halved as often as the target's
+// own were. A target that is new takes the place of the one with the fewest
+// attempts.
+func (s *samples) of(t *target) *sample {
 	at := &s[0]
 	for i := range s {
+		if s[i].tried > 0 && s[i].target == t.key {
+			at = &s[i]
+			break
+		}
 		if s[i].tried < at.tried {
 			at = &s[i]
 		}
 	}
-	return at
-}
-
-func (s *samples) find(k targetKey) *sample {
-	for i := range s {
-		if s[i].tried > 0 && s[i].target == k {
-			return &s[i]
-		}
+	if at.target != t.key {
+		*at = sample{target: t.key, halvings: t.halvings}
 	}
-	return nil
+	missed := t.halvings - at.halvings
+	at.tried, at.failed, at.halvings = at.tried>>missed, at.failed>>missed, t.halvings
+	return at
 }
 
 // targetSet is up to three different targets: that many are a pattern.

@@ -1,18 +1,18 @@
 // Package attempts is the one loop that picks proxies for an exchange until
-// one serves it. CONNECT and plain HTTP differ only in the try function that
-// they hand in; who is tried, how often, what is blamed on whom and what the
-// client is told in the end is decided here.
+// one serves it. CONNECT and plain HTTP differ only in the [Plan] that they
+// hand in; who is tried, how often, when a slow one is overtaken, what is blamed
+// on whom and what the client is told in the end is decided here.
 package attempts
 
 import (
 	"context"
 	"errors"
-	"fmt"
+	"sync"
 	"time"
 
 	"swivel/cmd/swivel/internal/reply"
 	"swivel/pool"
-	"swivel/pool/upstream"
+	"swivel/pool/budget"
 )
 
 // Settings bound an exchange.
@@ -21,34 +21,74 @@ type Settings struct {
 	ExchangeTimeout time.Duration // until a proxy has the request (CONNECT: until our 200)
 	FirstByte       time.Duration // from the 200 to the first byte of the target
 	Response        time.Duration // for the head of a plain response
+	ProbePatience   time.Duration // what a client waits for a resting proxy that it tests
+	HedgeOff        bool          // never ask a second proxy while the first is slow
+	HedgeAfter      time.Duration // how slow it has to be; 0: slower than 95 % of the recent handshakes
 }
 
-// Loop runs exchanges. It is safe for concurrent use.
+// Loop runs exchanges. It is safe for concurrent use; create it with New.
 type Loop struct {
 	Pool     *pool.Pool
 	Settings Settings
-	// Sink takes the changes of breakers: to be stored, counted and logged. It
-	// must not block.
-	Sink func(requestID string, events []pool.Event)
+	sink     func([]pool.Event)
+	extra    *budget.Budget // for retries and hedges
+	recent   handshakes
+
+	ctx        context.Context // of attempts that outlive their exchange
+	cancel     context.CancelFunc
+	background sync.WaitGroup
 }
 
-// Exchange is one client request under way. It belongs to one goroutine at a
-// time.
+// The retry budget: an outage must not multiply the traffic.
+const (
+	extraPerExchange = 0.2
+	extraPerSecond   = 10
+	extraCapacity    = 500
+)
+
+// New returns a loop over the pool. sink takes the changes of breakers, to be
+// stored, counted and logged; it must not block.
+func New(p *pool.Pool, s Settings, sink func([]pool.Event)) *Loop {
+	l := &Loop{Pool: p, Settings: s, sink: sink}
+	l.extra = budget.New(extraPerExchange, extraPerSecond, extraCapacity, time.Now())
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	return l
+}
+
+// Close ends the attempts that outlived their exchanges and waits for them.
+// Nothing may be begun after it.
+func (l *Loop) Close() {
+	l.cancel()
+	l.background.Wait()
+}
+
+// Exchange is one client request under way. Its methods are safe for concurrent
+// use.
 type Exchange struct {
 	ID     string // request id
 	Target string // host:port
 	pool   *pool.Exchange
 	loop   *Loop
+	// refused is set when the exchange must not even try.
+	refused *reply.Error
 }
 
 // Begin starts an exchange for target. End must be called.
 func (l *Loop) Begin(id, target string) *Exchange {
-	return &Exchange{ID: id, Target: target, pool: l.Pool.Begin(target), loop: l}
+	x := &Exchange{ID: id, Target: target, loop: l}
+	l.extra.Earn()
+	inner, refusal, events := l.Pool.Begin(id, target, time.Now())
+	x.pool = inner
+	x.tell(events)
+	switch {
+	case refusal == nil:
+	case refusal.TargetDown:
+		x.refused = reply.TargetRests(refusal.RetryAfter)
+	default:
+		x.refused = reply.NoProxy(refusal.RetryAfter)
+	}
+	return x
 }
-
-// Try is one attempt through the lease's proxy. Its error is an
-// *upstream.Error, or one of those wrapped by Final.
-type Try func(ctx context.Context, lease *pool.Lease) error
 
 // Final wraps the error of an attempt after which no other proxy may be
 // tried, because the request may have reached the target.
@@ -63,99 +103,33 @@ func (f *Final) Unwrap() error { return f.Err }
 // nobody to tell.
 var ErrClientGone = errors.New("the client has left")
 
-// grace is what a probe's lease lasts beyond the attempt's own deadlines.
-const grace = 5 * time.Second
-
-// Run tries proxies until one serves. The lease it returns is not settled:
-// the caller does that with Reached, Unused or Fail when the attempt's fate is
-// known. Its error is a *reply.Error or wraps ErrClientGone.
-func (x *Exchange) Run(ctx context.Context, try Try) (*pool.Lease, error) {
-	ctx, cancel := context.WithTimeout(ctx, x.loop.Settings.ExchangeTimeout)
-	defer cancel()
-	limits := x.loop.Settings
-	leaseTime := limits.ExchangeTimeout + max(limits.FirstByte, limits.Response) + grace
-	for range limits.Attempts {
-		lease, events, ok := x.pool.Next(time.Now(), leaseTime)
-		x.sink(events)
-		if !ok {
-			break
-		}
-		err := try(ctx, lease)
-		if err == nil {
-			return lease, nil
-		}
-		if stop := x.failed(ctx, lease, err); stop != nil {
-			return nil, stop
-		}
-	}
-	return nil, x.spent()
-}
-
-// failed settles the lease of an attempt that did not serve. Its result is not
-// nil when the exchange is over.
-func (x *Exchange) failed(ctx context.Context, lease *pool.Lease, err error) error {
-	fault := pool.Fault{Signal: pool.LocalFault, Err: err}
-	var up *upstream.Error
-	if errors.As(err, &up) {
-		fault.Signal, fault.Rest = up.Signal, up.RetryAfter
-	}
-	x.Fail(lease, fault)
-	var final *Final
-	switch {
-	case fault.Signal == pool.ClientGone:
-		return fmt.Errorf("%w: %w", ErrClientGone, err)
-	case x.pool.TargetToBlame():
-		return reply.TargetDown()
-	case errors.As(err, &final):
-		if fault.Signal.Timeout() {
-			return reply.Timeout(len(x.pool.Attempts()))
-		}
-		return reply.NotRepeatable()
-	case ctx.Err() != nil:
-		return x.spent()
-	}
-	return nil
-}
-
-// spent is the answer when nobody is left to try.
-func (x *Exchange) spent() *reply.Error {
-	tried := x.pool.Attempts()
-	if len(tried) == 0 {
-		return reply.NoProxy(x.loop.Pool.RetryAfter(time.Now()))
-	}
-	for i := range tried {
-		if !tried[i].Signal.Timeout() {
-			return reply.AttemptsSpent(len(tried))
-		}
-	}
-	return reply.Timeout(len(tried))
-}
-
 // Fail settles a lease whose attempt did not serve.
 func (x *Exchange) Fail(l *pool.Lease, f pool.Fault) {
-	x.sink(x.pool.Fail(l, f, time.Now()))
+	x.tell(x.pool.Fail(l, f, time.Now()))
 }
 
-// Reached settles a lease whose attempt reached the target.
-func (x *Exchange) Reached(l *pool.Lease, s pool.Signal) {
-	x.sink(x.pool.Reached(l, s, time.Now()))
+// Reached settles a lease whose attempt reached the target; took is the time to
+// the first byte, 0 if it says nothing about the proxy.
+func (x *Exchange) Reached(l *pool.Lease, s pool.Signal, took time.Duration) {
+	x.tell(x.pool.Reached(l, s, took, time.Now()))
 }
 
-// TargetUp says that the latest attempt reached the target; its lease is
+// TargetUp says that the lease's attempt reached the target; the lease is
 // settled later.
-func (x *Exchange) TargetUp() { x.sink(x.pool.TargetUp(time.Now())) }
+func (x *Exchange) TargetUp(l *pool.Lease) { x.tell(x.pool.TargetUp(l, time.Now())) }
 
 // Unused settles the lease of a tunnel that was never asked for anything.
-func (x *Exchange) Unused(l *pool.Lease) { x.sink(x.pool.Unused(l, time.Now())) }
+func (x *Exchange) Unused(l *pool.Lease) { x.tell(x.pool.Unused(l, time.Now())) }
 
-// End closes the exchange; what was in doubt is decided.
-func (x *Exchange) End() { x.sink(x.pool.End(time.Now())) }
+// End says that nothing more will be tried; what is in doubt is decided as soon
+// as the attempts under way have reported.
+func (x *Exchange) End() { x.tell(x.pool.End(time.Now())) }
 
 // Attempts returns what was tried, for the log.
 func (x *Exchange) Attempts() []pool.Attempt { return x.pool.Attempts() }
 
-func (x *Exchange) sink(events []pool.Event) {
+func (x *Exchange) tell(events []pool.Event) {
 	if len(events) > 0 {
-		x.loop.Sink(x.ID, events)
+		x.loop.sink(events)
 	}
 }

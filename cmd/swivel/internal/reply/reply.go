@@ -63,6 +63,13 @@ func TargetDown() *Error {
 		Text: "several proxies report that the target cannot be reached"}
 }
 
+// TargetRests means that the target was found to be down a moment ago, and is
+// left alone until it is tried again.
+func TargetRests(retryAfter time.Duration) *Error {
+	return &Error{Status: 502, Code: "target_down", proxyStatus: "destination_unavailable",
+		Text: "no proxy could reach the target a moment ago; it is tried again later", RetryAfter: max(retryAfter, time.Second)}
+}
+
 // Timeout means that every attempt ran out of time.
 func Timeout(n int) *Error {
 	return &Error{Status: 504, Code: "timeout", proxyStatus: "connection_timeout",

@@ -1,0 +1,231 @@
+package attempts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"swivel/cmd/swivel/internal/reply"
+	"swivel/pool"
+	"swivel/pool/upstream"
+)
+
+// Plan is how an exchange is served. T is what an attempt yields: a tunnel, a
+// response.
+type Plan[T any] struct {
+	// Try is one attempt through the lease's proxy. Its error is an
+	// *upstream.Error, or one wrapped by Final. Several may run at once.
+	Try func(ctx context.Context, lease *pool.Lease) (T, error)
+	// Late takes what an attempt yields after another one has served, and
+	// settles its lease.
+	Late func(lease *pool.Lease, value T)
+	// Probe: the exchange may carry the test of a resting proxy, and be served
+	// by another one that overtakes it.
+	Probe bool
+	// Hedge: a second proxy may be asked while the first is slow to answer.
+	Hedge bool
+}
+
+// grace is what a probe's lease lasts beyond the attempt's own deadlines.
+const grace = 5 * time.Second
+
+// Run tries proxies until one serves, and returns what it yields and its lease.
+// The lease is not settled: the caller does that when the attempt's fate is
+// known. Attempts that are overtaken run on in the background to their own
+// verdict; else a proxy that never answers would stay unblamed because it is
+// always overtaken. The error is a *reply.Error or wraps ErrClientGone.
+func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease *pool.Lease, err error) {
+	if x.refused != nil {
+		return value, nil, x.refused
+	}
+	r := newRace(ctx, x, plan)
+	defer r.leave()
+	if !r.launch() {
+		return value, nil, x.spent(false)
+	}
+	deadline := time.NewTimer(x.loop.Settings.ExchangeTimeout)
+	defer deadline.Stop()
+	overtake := time.NewTimer(r.patience())
+	defer overtake.Stop()
+	for {
+		select {
+		case a := <-r.arrivals:
+			r.running--
+			if a.err == nil {
+				return a.value, a.lease, nil
+			}
+			if stop := r.failed(ctx, a); stop != nil {
+				return value, nil, stop
+			}
+			overtake.Reset(r.patience())
+		case <-overtake.C:
+			r.overtake()
+			overtake.Reset(r.patience())
+		case <-deadline.C:
+			if plan.Hedge { // a plain request may be with its target by now
+				return value, nil, x.spent(true)
+			}
+			r.late = true
+		case <-ctx.Done():
+			return value, nil, fmt.Errorf("%w: %w", ErrClientGone, ctx.Err())
+		}
+	}
+}
+
+// race is the attempts of one exchange.
+type race[T any] struct {
+	x        *Exchange
+	plan     Plan[T]
+	ctx      context.Context // of the attempts
+	cancel   context.CancelFunc
+	detach   func() bool // from the client's context
+	arrivals chan arrival[T]
+	launched int
+	running  int
+	last     *pool.Lease
+	since    time.Time // when the last one was launched
+	late     bool      // the exchange's time is over: nothing more is tried
+}
+
+// arrival is the end of one attempt.
+type arrival[T any] struct {
+	lease *pool.Lease
+	value T
+	err   error
+}
+
+func newRace[T any](ctx context.Context, x *Exchange, plan Plan[T]) *race[T] {
+	r := &race[T]{x: x, plan: plan, arrivals: make(chan arrival[T], x.loop.Settings.Attempts)}
+	r.ctx, r.cancel = context.WithCancel(x.loop.ctx)
+	r.detach = context.AfterFunc(ctx, r.cancel)
+	return r
+}
+
+// launch starts an attempt through the next proxy; false when there is none.
+func (r *race[T]) launch() bool {
+	x, s := r.x, r.x.loop.Settings
+	if r.late || r.launched == s.Attempts {
+		return false
+	}
+	// A tunnel's client may take as long to ask as the target to answer.
+	leaseTime := s.ExchangeTimeout + max(2*s.FirstByte, s.Response) + grace
+	now := time.Now()
+	lease, events, ok := x.pool.Next(now, leaseTime, r.plan.Probe)
+	x.tell(events)
+	if !ok {
+		return false
+	}
+	r.launched++
+	r.running++
+	r.last, r.since = lease, now
+	go func() {
+		value, err := r.plan.Try(r.ctx, lease)
+		if err == nil && r.plan.Hedge {
+			x.loop.recent.add(time.Since(now))
+		}
+		r.arrivals <- arrival[T]{lease, value, err}
+	}()
+	return true
+}
+
+// patience is how long the latest attempt may take before it is overtaken.
+func (r *race[T]) patience() time.Duration {
+	switch {
+	case r.last.Probe && r.plan.Probe:
+		return r.x.loop.Settings.ProbePatience
+	case r.plan.Hedge:
+		return r.x.loop.hedgeAfter()
+	}
+	return never
+}
+
+// never is longer than any exchange.
+const never = 24 * time.Hour
+
+// overtake asks another proxy although the latest one may still answer. Going
+// past a probe is free: the client did not ask for it.
+func (r *race[T]) overtake() {
+	loop := r.x.loop
+	if r.last.Probe && r.plan.Probe {
+		r.launch()
+		return
+	}
+	r.x.pool.Overdue(r.last, time.Now())
+	if !loop.Settings.HedgeOff && r.launched < loop.Settings.Attempts && loop.extra.Spend(time.Now()) {
+		r.launch()
+	}
+}
+
+// failed settles the lease of an attempt that did not serve, and tries the next
+// proxy when nobody else is on the way. Its result is not nil when the exchange
+// is over.
+func (r *race[T]) failed(ctx context.Context, a arrival[T]) error {
+	x := r.x
+	fault := x.fail(a.lease, a.err)
+	var final *Final
+	switch {
+	case ctx.Err() != nil || fault.Signal == pool.ClientGone:
+		return fmt.Errorf("%w: %w", ErrClientGone, a.err)
+	case x.pool.TargetToBlame():
+		return reply.TargetDown()
+	case errors.As(a.err, &final):
+		if fault.Signal.Timeout() {
+			return reply.Timeout(len(x.pool.Attempts()))
+		}
+		return reply.NotRepeatable()
+	case r.running > 0:
+		return nil
+	case !a.lease.Probe && !x.loop.extra.Spend(time.Now()), !r.launch():
+		return x.spent(false)
+	}
+	return nil
+}
+
+// leave ends the race. Who is still on the way goes on without the client.
+func (r *race[T]) leave() {
+	if r.running == 0 {
+		r.detach()
+		r.cancel()
+		return
+	}
+	r.detach() // when the client has left, its context has ended them already
+	r.x.loop.background.Go(func() {
+		defer r.cancel()
+		for ; r.running > 0; r.running-- {
+			a := <-r.arrivals
+			if a.err != nil {
+				r.x.fail(a.lease, a.err)
+			} else {
+				r.plan.Late(a.lease, a.value)
+			}
+		}
+	})
+}
+
+// fail settles the lease of an attempt that did not serve.
+func (x *Exchange) fail(l *pool.Lease, err error) pool.Fault {
+	fault := pool.Fault{Signal: pool.LocalFault, Err: err}
+	var up *upstream.Error
+	if errors.As(err, &up) {
+		fault.Signal, fault.Rest = up.Signal, up.RetryAfter
+	}
+	x.Fail(l, fault)
+	return fault
+}
+
+// spent is the answer when nobody is left to try; outOfTime says that attempts
+// are still on the way.
+func (x *Exchange) spent(outOfTime bool) *reply.Error {
+	tried := x.pool.Attempts()
+	if len(tried) == 0 {
+		return reply.NoProxy(x.loop.Pool.RetryAfter(time.Now()))
+	}
+	for i := range tried {
+		waiting := outOfTime && tried[i].Signal == pool.NoSignal
+		if !tried[i].Signal.Timeout() && !waiting {
+			return reply.AttemptsSpent(len(tried))
+		}
+	}
+	return reply.Timeout(len(tried))
+}
