@@ -27,8 +27,8 @@ type settings struct {
 
 // load makes the configuration of defaults, file, environment and flags, and
 // reports all that is wrong with it at once.
-func (f *settings) load(s streams, adjust func(*config.Config)) (config.Config, error) {
-	c, err := config.Load(f.Config, s.env)
+func (f *settings) load(s streams, defaults config.Config, adjust func(*config.Config)) (config.Config, error) {
+	c, err := config.Load(defaults, f.Config, s.env)
 	override(&c.Listen, f.Listen)
 	override(&c.Admin, f.Admin)
 	override(&c.DB, f.DB)
@@ -61,7 +61,7 @@ type serveCmd struct {
 
 // Run serves until a signal.
 func (c *serveCmd) Run(s streams) error {
-	cfg, err := c.load(s, c.lists)
+	cfg, err := c.load(s, config.Default(), c.lists)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ type configCheckCmd struct {
 // Run checks without opening anything but files.
 func (c *configCheckCmd) Run(s streams) error {
 	serveFlags := serveCmd{Proxies: c.Proxies}
-	cfg, err := c.load(s, serveFlags.lists)
+	cfg, err := c.load(s, config.Default(), serveFlags.lists)
 	lists, listErr := daemon.ReadLists(cfg.Proxies)
 	for _, skipped := range lists.Skipped {
 		_, _ = fmt.Fprintf(s.out, "%s: %v\n", skipped.File, skipped.LineError)

@@ -69,11 +69,16 @@ func (e *ListError) Unwrap() error { return e.Err }
 // An error about the lists is a *ListError.
 func Open(ctx context.Context, cfg config.Config, log *eventlog.Log) (*Daemon, error) {
 	lists, err := ReadLists(cfg.Proxies)
-	d := &Daemon{cfg: cfg, log: log}
-	d.logSkipped(lists)
+	logSkipped(log, lists)
 	if err != nil {
 		return nil, &ListError{err}
 	}
+	return OpenLists(ctx, cfg, lists, log)
+}
+
+// OpenLists is Open over proxies that come from elsewhere than cfg's files.
+func OpenLists(ctx context.Context, cfg config.Config, lists Lists, log *eventlog.Log) (*Daemon, error) {
+	d := &Daemon{cfg: cfg, log: log}
 	if err := d.listen(ctx); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
@@ -84,9 +89,9 @@ func Open(ctx context.Context, cfg config.Config, log *eventlog.Log) (*Daemon, e
 	return d, nil
 }
 
-func (d *Daemon) logSkipped(lists Lists) {
+func logSkipped(log *eventlog.Log, lists Lists) {
 	for _, s := range lists.Skipped {
-		d.log.Warn().Str("file", s.File).Int("line", s.Line).Str("reason", s.Reason).Msg("line skipped")
+		log.Warn().Str("file", s.File).Int("line", s.Line).Str("reason", s.Reason).Msg("line skipped")
 	}
 }
 
@@ -292,7 +297,7 @@ func (d *Daemon) close() error {
 // stays.
 func (d *Daemon) Reload() {
 	lists, err := ReadLists(d.cfg.Proxies)
-	d.logSkipped(lists)
+	logSkipped(d.log, lists)
 	specs, dropped := withoutSelf(lists.Specs, d.self)
 	if err == nil && len(specs) == 0 {
 		err = errors.New("no usable proxy")
