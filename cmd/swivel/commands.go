@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"time"
 
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/daemon"
@@ -15,14 +14,14 @@ import (
 // settings are the flags that change the configuration. A flag that is not
 // given changes nothing.
 type settings struct {
-	Config         string         `help:"Configuration file (YAML)." type:"path" placeholder:"FILE" env:"SWIVEL_CONFIG"`
-	Listen         *string        `help:"Address that clients connect to (default 127.0.0.1:8484)." placeholder:"HOST:PORT"`
-	Admin          *string        `help:"Address of the admin API, or off (default 127.0.0.1:8485)." placeholder:"HOST:PORT"`
-	DB             *string        `name:"db" help:"Database file, or :memory: to keep nothing (default swivel.db)." placeholder:"FILE"`
-	Grace          *time.Duration `help:"What exchanges get to finish when stopping (default 10s)." placeholder:"DURATION"`
-	AllowOpenProxy *bool          `help:"Serve anyone who can reach a listen address that is not loopback."`
-	LogFormat      *string        `help:"json or console." placeholder:"FORMAT"`
-	LogLevel       *string        `help:"debug, info, warn or error." placeholder:"LEVEL"`
+	Config         string           `help:"Configuration file (YAML)." type:"path" placeholder:"FILE" env:"SWIVEL_CONFIG"`
+	Listen         *string          `help:"Address that clients connect to (default 127.0.0.1:8484)." placeholder:"HOST:PORT"`
+	Admin          *string          `help:"Address of the admin API, or off (default 127.0.0.1:8485)." placeholder:"HOST:PORT"`
+	DB             *string          `name:"db" help:"Database file, or :memory: to keep nothing (default swivel.db)." placeholder:"FILE"`
+	Grace          *config.Duration `help:"What exchanges get to finish when stopping (default 10s)." placeholder:"DURATION"`
+	AllowOpenProxy *bool            `help:"Serve anyone who can reach a listen address that is not loopback."`
+	LogFormat      *string          `help:"json or console." placeholder:"FORMAT"`
+	LogLevel       *string          `help:"debug, info, warn or error." placeholder:"LEVEL"`
 }
 
 // load makes the configuration of defaults, file, environment and flags, and
@@ -35,9 +34,7 @@ func (f *settings) load(s streams, defaults config.Config, adjust func(*config.C
 	override(&c.AllowOpenProxy, f.AllowOpenProxy)
 	override(&c.Log.Format, f.LogFormat)
 	override(&c.Log.Level, f.LogLevel)
-	if f.Grace != nil {
-		c.Grace = config.Duration(*f.Grace)
-	}
+	override(&c.Grace, f.Grace)
 	if adjust != nil {
 		adjust(&c)
 	}

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"syscall"
 	"time"
 
 	"swivel/cmd/swivel/internal/admin"
@@ -112,9 +113,14 @@ func (d *Daemon) listen(ctx context.Context) (err error) {
 	return nil
 }
 
+// socketReason is the reason alone: the address is named already.
 func socketReason(err error) error {
+	var number syscall.Errno
 	var op *net.OpError
-	if errors.As(err, &op) {
+	switch {
+	case errors.As(err, &number):
+		return number
+	case errors.As(err, &op):
 		return op.Err
 	}
 	return err
