@@ -73,7 +73,8 @@ func (x *Exchange) Run(ctx context.Context, try Try) (*pool.Lease, error) {
 	ctx, cancel := context.WithTimeout(ctx, x.loop.Settings.ExchangeTimeout)
 	defer cancel()
 	limits := x.loop.Settings
-	leaseTime := limits.ExchangeTimeout + max(limits.FirstByte, limits.Response) + grace
+	// A tunnel's client may take as long to ask as the target to answer.
+	leaseTime := limits.ExchangeTimeout + max(2*limits.FirstByte, limits.Response) + grace
 	for range limits.Attempts {
 		lease, events, ok := x.pool.Next(time.Now(), leaseTime)
 		x.sink(events)
@@ -88,7 +89,7 @@ func (x *Exchange) Run(ctx context.Context, try Try) (*pool.Lease, error) {
 			return nil, stop
 		}
 	}
-	return nil, x.spent()
+	return nil, x.spent(false)
 }
 
 // failed settles the lease of an attempt that did not serve. Its result is not
@@ -99,6 +100,12 @@ func (x *Exchange) failed(ctx context.Context, lease *pool.Lease, err error) err
 	if errors.As(err, &up) {
 		fault.Signal, fault.Rest = up.Signal, up.RetryAfter
 	}
+	outOfTime := errors.Is(ctx.Err(), context.DeadlineExceeded)
+	if fault.Signal == pool.ClientGone && errors.Is(err, context.DeadlineExceeded) {
+		// Not the client gave up, the exchange's time did: there is somebody
+		// to tell. The proxy had less time than is its due.
+		fault.Signal = pool.LocalFault
+	}
 	x.Fail(lease, fault)
 	var final *Final
 	switch {
@@ -107,24 +114,27 @@ func (x *Exchange) failed(ctx context.Context, lease *pool.Lease, err error) err
 	case x.pool.TargetToBlame():
 		return reply.TargetDown()
 	case errors.As(err, &final):
-		if fault.Signal.Timeout() {
+		if fault.Signal.Timeout() || outOfTime {
 			return reply.Timeout(len(x.pool.Attempts()))
 		}
 		return reply.NotRepeatable()
+	case outOfTime:
+		return x.spent(fault.Signal == pool.LocalFault)
 	case ctx.Err() != nil:
-		return x.spent()
+		return fmt.Errorf("%w: %w", ErrClientGone, ctx.Err())
 	}
 	return nil
 }
 
-// spent is the answer when nobody is left to try.
-func (x *Exchange) spent() *reply.Error {
+// spent is the answer when nobody is left to try; cut says that the last
+// attempt was ended by the exchange's own deadline.
+func (x *Exchange) spent(cut bool) *reply.Error {
 	tried := x.pool.Attempts()
 	if len(tried) == 0 {
 		return reply.NoProxy(x.loop.Pool.RetryAfter(time.Now()))
 	}
 	for i := range tried {
-		if !tried[i].Signal.Timeout() {
+		if !tried[i].Signal.Timeout() && !(cut && i == len(tried)-1) {
 			return reply.AttemptsSpent(len(tried))
 		}
 	}
