@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"time"
 
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/daemon"
@@ -15,29 +14,27 @@ import (
 // settings are the flags that change the configuration. A flag that is not
 // given changes nothing.
 type settings struct {
-	Config         string         `help:"Configuration file (YAML)." type:"path" placeholder:"FILE" env:"SWIVEL_CONFIG"`
-	Listen         *string        `help:"Address that clients connect to (default 127.0.0.1:8484)." placeholder:"HOST:PORT"`
-	Admin          *string        `help:"Address of the admin API, or off (default 127.0.0.1:8485)." placeholder:"HOST:PORT"`
-	DB             *string        `name:"db" help:"Database file, or :memory: to keep nothing (default swivel.db)." placeholder:"FILE"`
-	Grace          *time.Duration `help:"What exchanges get to finish when stopping (default 10s)." placeholder:"DURATION"`
-	AllowOpenProxy *bool          `help:"Serve anyone who can reach a listen address that is not loopback."`
-	LogFormat      *string        `help:"json or console." placeholder:"FORMAT"`
-	LogLevel       *string        `help:"debug, info, warn or error." placeholder:"LEVEL"`
+	Config         string           `help:"Configuration file (YAML)." type:"path" placeholder:"FILE" env:"SWIVEL_CONFIG"`
+	Listen         *string          `help:"Address that clients connect to (default 127.0.0.1:8484)." placeholder:"HOST:PORT"`
+	Admin          *string          `help:"Address of the admin API, or off (default 127.0.0.1:8485)." placeholder:"HOST:PORT"`
+	DB             *string          `name:"db" help:"Database file, or :memory: to keep nothing (default swivel.db)." placeholder:"FILE"`
+	Grace          *config.Duration `help:"What exchanges get to finish when stopping (default 10s)." placeholder:"DURATION"`
+	AllowOpenProxy *bool            `help:"Serve anyone who can reach a listen address that is not loopback."`
+	LogFormat      *string          `help:"json or console." placeholder:"FORMAT"`
+	LogLevel       *string          `help:"debug, info, warn or error." placeholder:"LEVEL"`
 }
 
 // load makes the configuration of defaults, file, environment and flags, and
 // reports all that is wrong with it at once.
-func (f *settings) load(s streams, adjust func(*config.Config)) (config.Config, error) {
-	c, err := config.Load(f.Config, s.env)
+func (f *settings) load(s streams, defaults config.Config, adjust func(*config.Config)) (config.Config, error) {
+	c, err := config.Load(defaults, f.Config, s.env)
 	override(&c.Listen, f.Listen)
 	override(&c.Admin, f.Admin)
 	override(&c.DB, f.DB)
 	override(&c.AllowOpenProxy, f.AllowOpenProxy)
 	override(&c.Log.Format, f.LogFormat)
 	override(&c.Log.Level, f.LogLevel)
-	if f.Grace != nil {
-		c.Grace = config.Duration(*f.Grace)
-	}
+	override(&c.Grace, f.Grace)
 	if adjust != nil {
 		adjust(&c)
 	}
@@ -61,7 +58,7 @@ type serveCmd struct {
 
 // Run serves until a signal.
 func (c *serveCmd) Run(s streams) error {
-	cfg, err := c.load(s, c.lists)
+	cfg, err := c.load(s, config.Default(), c.lists)
 	if err != nil {
 		return err
 	}
@@ -88,7 +85,7 @@ type configCheckCmd struct {
 // Run checks without opening anything but files.
 func (c *configCheckCmd) Run(s streams) error {
 	serveFlags := serveCmd{Proxies: c.Proxies}
-	cfg, err := c.load(s, serveFlags.lists)
+	cfg, err := c.load(s, config.Default(), serveFlags.lists)
 	lists, listErr := daemon.ReadLists(cfg.Proxies)
 	for _, skipped := range lists.Skipped {
 		_, _ = fmt.Fprintf(s.out, "%s: %v\n", skipped.File, skipped.LineError)

@@ -69,5 +69,9 @@ func explainCreate(path string, err error) error {
 	case errors.Is(statErr, syscall.ENOTDIR), statErr == nil && !info.IsDir():
 		return notWritable(path, "%s is not a directory; choose another path", dir)
 	}
+	var op *os.PathError
+	if errors.As(err, &op) {
+		err = op.Err // without the operation and the path, which is named already
+	}
 	return notWritable(path, "%w; make the file and its directory writable, or choose another path", err)
 }

@@ -20,8 +20,8 @@ const EnvPrefix = "SWIVEL_"
 // Load overlays the defaults with the file (path "" for none) and with the
 // environment. The result is not validated yet, so that flags can follow. Its
 // error holds all problems, joined.
-func Load(path string, lookup func(string) (string, bool)) (Config, error) {
-	c := Default()
+func Load(defaults Config, path string, lookup func(string) (string, bool)) (Config, error) {
+	c := defaults
 	var problems []error
 	if path != "" {
 		if err := c.readFile(path); err != nil {

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"syscall"
 	"time"
 
 	"swivel/cmd/swivel/internal/admin"
@@ -69,11 +70,16 @@ func (e *ListError) Unwrap() error { return e.Err }
 // An error about the lists is a *ListError.
 func Open(ctx context.Context, cfg config.Config, log *eventlog.Log) (*Daemon, error) {
 	lists, err := ReadLists(cfg.Proxies)
-	d := &Daemon{cfg: cfg, log: log}
-	d.logSkipped(lists)
+	logSkipped(log, lists)
 	if err != nil {
 		return nil, &ListError{err}
 	}
+	return OpenLists(ctx, cfg, lists, log)
+}
+
+// OpenLists is Open over proxies that come from elsewhere than cfg's files.
+func OpenLists(ctx context.Context, cfg config.Config, lists Lists, log *eventlog.Log) (*Daemon, error) {
+	d := &Daemon{cfg: cfg, log: log}
 	if err := d.listen(ctx); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
@@ -84,9 +90,9 @@ func Open(ctx context.Context, cfg config.Config, log *eventlog.Log) (*Daemon, e
 	return d, nil
 }
 
-func (d *Daemon) logSkipped(lists Lists) {
+func logSkipped(log *eventlog.Log, lists Lists) {
 	for _, s := range lists.Skipped {
-		d.log.Warn().Str("file", s.File).Int("line", s.Line).Str("reason", s.Reason).Msg("line skipped")
+		log.Warn().Str("file", s.File).Int("line", s.Line).Str("reason", s.Reason).Msg("line skipped")
 	}
 }
 
@@ -107,9 +113,14 @@ func (d *Daemon) listen(ctx context.Context) (err error) {
 	return nil
 }
 
+// socketReason is the reason alone: the address is named already.
 func socketReason(err error) error {
+	var number syscall.Errno
 	var op *net.OpError
-	if errors.As(err, &op) {
+	switch {
+	case errors.As(err, &number):
+		return number
+	case errors.As(err, &op):
 		return op.Err
 	}
 	return err
@@ -292,7 +303,7 @@ func (d *Daemon) close() error {
 // stays.
 func (d *Daemon) Reload() {
 	lists, err := ReadLists(d.cfg.Proxies)
-	d.logSkipped(lists)
+	logSkipped(d.log, lists)
 	specs, dropped := withoutSelf(lists.Specs, d.self)
 	if err == nil && len(specs) == 0 {
 		err = errors.New("no usable proxy")

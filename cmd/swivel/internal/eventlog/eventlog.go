@@ -23,6 +23,10 @@ type Log struct {
 	zerolog.Logger
 }
 
+// The default has whole seconds, which is too coarse to tell the order of
+// attempts. It can only be set for all of the process.
+func init() { zerolog.TimeFieldFormat = "2006-01-02T15:04:05.000Z07:00" }
+
 // New returns a log that writes to w as "json" or as lines for a "console", from
 // the given level up ("debug", "info", "warn", "error").
 func New(w io.Writer, format, level string) (*Log, error) {
@@ -33,7 +37,7 @@ func New(w io.Writer, format, level string) (*Log, error) {
 	switch format {
 	case "json":
 	case "console":
-		w = zerolog.ConsoleWriter{Out: w, TimeFormat: "15:04:05.000", NoColor: true}
+		w = newConsole(w)
 	default:
 		return nil, fmt.Errorf("log.format: want json or console, not %q", format)
 	}
@@ -102,7 +106,7 @@ type attemptLine pool.Attempt
 
 // MarshalZerologObject implements zerolog.LogObjectMarshaler.
 func (a *attemptLine) MarshalZerologObject(e *zerolog.Event) {
-	e.Str("proxy", string(a.Proxy.ID)).Stringer("signal", a.Signal).Stringer("outcome", a.Outcome).Dur("ms", a.Took)
+	e.Str("proxy", string(a.Proxy.ID)).Str("proxy_name", a.Proxy.Spec.Label()).Stringer("signal", a.Signal).Stringer("outcome", a.Outcome).Dur("ms", a.Took)
 	if a.Probe {
 		e.Bool("probe", true)
 	}

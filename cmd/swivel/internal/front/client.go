@@ -19,11 +19,12 @@ import (
 
 // client is one client connection.
 type client struct {
-	front *Front
-	conn  *net.TCPConn
-	br    *bufio.Reader
-	idle  atomic.Bool // waiting for the first byte of a request
-	req   http1.Request
+	front   *Front
+	conn    *net.TCPConn
+	refused bool // swivel was full when it came
+	br      *bufio.Reader
+	idle    atomic.Bool // waiting for the first byte of a request
+	req     http1.Request
 }
 
 // readers hold a connection's input until its kind is known; a tunnel gives
@@ -35,9 +36,11 @@ func (c *client) serve() {
 	defer c.front.forget(c)
 	c.br = readers.Get().(*bufio.Reader)
 	c.br.Reset(c.conn)
-	wait := c.front.Settings.HeaderTimeout
-	for c.next(wait) {
-		wait = c.front.Settings.KeepAlive
+	// The first head is due from the start: an honest client connects when it
+	// has something to ask.
+	head, ok := c.readHead(c.front.Settings.HeaderTimeout, 0)
+	for ok && c.next(head) {
+		head, ok = c.readHead(c.front.Settings.KeepAlive, c.front.Settings.HeaderTimeout)
 	}
 	c.release()
 	lingerClose(c.conn)
@@ -52,11 +55,7 @@ func (c *client) release() {
 }
 
 // next serves one request; false ends the connection.
-func (c *client) next(wait time.Duration) bool {
-	head, ok := c.readHead(wait)
-	if !ok {
-		return false
-	}
+func (c *client) next(head string) bool {
 	began := time.Now()
 	if err := c.req.Parse(head); err != nil {
 		c.refuseParse(err)
@@ -69,21 +68,20 @@ func (c *client) next(wait time.Duration) bool {
 	return c.plain(began)
 }
 
-// readHead waits for a request and reads its head.
-func (c *client) readHead(wait time.Duration) (string, bool) {
+// readHead waits for a request and reads its head. wait is the time until the
+// first byte, more what the rest may take from then on; with more 0, wait
+// bounds both.
+func (c *client) readHead(wait, more time.Duration) (string, bool) {
 	_ = c.conn.SetReadDeadline(time.Now().Add(wait))
-	c.idle.Store(true)
-	err := http1.SkipBlankLines(c.br)
-	c.idle.Store(false)
-	if err != nil {
+	if !c.awaitRequest() {
 		return "", false
 	}
 	if first, _ := c.br.Peek(1); refuseProtocol(first[0]) {
 		c.refuse(reply.BadRequest(400, "this port speaks HTTP: use an http:// proxy URL"), "")
 		return "", false
 	}
-	if c.br.Buffered() == 0 || wait != c.front.Settings.HeaderTimeout {
-		_ = c.conn.SetReadDeadline(time.Now().Add(c.front.Settings.HeaderTimeout))
+	if more > 0 {
+		_ = c.conn.SetReadDeadline(time.Now().Add(more))
 	}
 	head, err := http1.ReadHead(c.br, c.front.Settings.HeaderBytes)
 	if err != nil {
@@ -92,6 +90,17 @@ func (c *client) readHead(wait time.Duration) (string, bool) {
 	}
 	_ = c.conn.SetReadDeadline(time.Time{})
 	return head, true
+}
+
+// awaitRequest waits for the first byte of a request; false when none comes.
+func (c *client) awaitRequest() bool {
+	c.idle.Store(true)
+	defer c.idle.Store(false)
+	// Looked at only now: a Shutdown that came before has not seen it idle.
+	if c.br.Buffered() == 0 && c.front.isStopping() {
+		return false
+	}
+	return http1.SkipBlankLines(c.br) == nil
 }
 
 // refuseProtocol knows the first byte of a TLS or SOCKS client that was given
@@ -236,15 +245,21 @@ func (c *client) closeIfIdle() {
 	}
 }
 
+// linger is how long input that nobody wants is read before the connection is
+// closed.
+const linger = time.Second
+
 // lingerClose closes so that what was written last arrives: a plain close with
-// unread input resets the connection, and the client may lose the answer.
+// unread input resets the connection, and the client may lose the answer. Only
+// time limits it: a client in the middle of an upload looks for an answer
+// between two writes, however much it has sent by then.
 func lingerClose(c *net.TCPConn) {
 	defer func() { _ = c.Close() }()
 	if c.CloseWrite() != nil {
 		return
 	}
-	_ = c.SetReadDeadline(time.Now().Add(time.Second))
-	_, _ = io.CopyN(io.Discard, c, 256<<10)
+	_ = c.SetReadDeadline(time.Now().Add(linger))
+	_, _ = io.Copy(io.Discard, c)
 }
 
 // newRequestID returns 16 hexadecimal digits.

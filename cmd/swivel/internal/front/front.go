@@ -33,6 +33,7 @@ type Front struct {
 
 	mu       sync.Mutex
 	conns    map[*client]struct{}
+	refusing int           // of conns: those that are only told that swivel is full
 	empty    chan struct{} // closed when stopping and no connection is left
 	stopping bool
 	ctx      context.Context
@@ -107,29 +108,39 @@ func isPassing(err error) bool {
 		errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, syscall.EINTR)
 }
 
-// start registers the connection and serves it.
+// maxRefusing bounds the connections that are told that swivel is full; those
+// beyond it are closed without a word.
+const maxRefusing = 256
+
+// start registers the connection and serves it. A connection that is being
+// refused takes no place: clients that keep coming back would else keep swivel
+// full with their own refusals.
 func (f *Front) start(c *net.TCPConn) {
 	cl := &client{front: f, conn: c}
 	f.mu.Lock()
-	stopping, full := f.stopping, f.Settings.Connections > 0 && len(f.conns) >= f.Settings.Connections
-	if !stopping {
-		f.conns[cl] = struct{}{}
-	}
-	f.mu.Unlock()
+	defer f.mu.Unlock()
+	full := f.Settings.Connections > 0 && len(f.conns)-f.refusing >= f.Settings.Connections
 	switch {
-	case stopping:
+	case f.stopping, full && f.refusing >= maxRefusing:
 		_ = c.Close()
+		return
 	case full:
+		f.refusing++
+		cl.refused = true
 		go cl.refuseFull()
 	default:
 		go cl.serve()
 	}
+	f.conns[cl] = struct{}{}
 }
 
 func (f *Front) forget(cl *client) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.conns, cl)
+	if cl.refused {
+		f.refusing--
+	}
 	if f.stopping && len(f.conns) == 0 {
 		close(f.empty)
 	}

@@ -3,6 +3,7 @@ package front
 import (
 	"net"
 	"net/netip"
+	"os"
 	"strconv"
 	"strings"
 
@@ -122,12 +123,13 @@ func splitV6(s string) (host, port string, refused *reply.Error) {
 
 // isHost takes names that are not quite legal but exist (underscores, UTF-8):
 // looking them up is the proxy's business. It refuses what could end a line or
-// a URL part somewhere.
+// a URL part somewhere, and '%', since whether an escape or a zone is meant is
+// read differently by every proxy.
 func isHost(s string) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		ok := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
-			c == '-' || c == '.' || c == '_' || c == '~' || c == '%' || c >= 0x80
+			c == '-' || c == '.' || c == '_' || c == '~' || c >= 0x80
 		if !ok {
 			return false
 		}
@@ -167,15 +169,14 @@ func (s Self) Holds(authority string) bool {
 }
 
 func sameHost(host string, own netip.Addr) bool {
-	if isLocalhost(host) {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if isLocalName(host) {
 		return own.IsLoopback() || own.IsUnspecified()
 	}
-	addr, err := netip.ParseAddr(host)
-	if err != nil {
-		return false
-	}
-	addr = addr.Unmap()
+	addr, ok := parseAddr(host)
 	switch {
+	case !ok:
+		return false
 	case addr == own:
 		return true
 	case own.IsUnspecified() || addr.IsUnspecified():
@@ -184,9 +185,40 @@ func sameHost(host string, own netip.Addr) bool {
 	return false
 }
 
-func isLocalhost(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+// isLocalName knows localhost and this machine's own name, which its hosts
+// file as a rule gives a loopback address.
+func isLocalName(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	own, err := os.Hostname()
+	return err == nil && strings.EqualFold(host, own)
+}
+
+// parseAddr reads an IP literal, also in the forms that resolvers take for one:
+// 127.1, 2130706433 and 0x7f.0.0.1 are 127.0.0.1 to a proxy that asks its
+// system.
+func parseAddr(host string) (netip.Addr, bool) {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return addr.Unmap(), true
+	}
+	parts := strings.Split(host, ".")
+	if len(parts) > 4 {
+		return netip.Addr{}, false
+	}
+	var ip uint64
+	for i, part := range parts {
+		bits := 8
+		if i == len(parts)-1 { // the last number fills what is left
+			bits = 8 * (5 - len(parts))
+		}
+		n, err := strconv.ParseUint(part, 0, bits)
+		if err != nil || strings.ContainsRune(part, '_') || strings.HasPrefix(part, "0b") || strings.HasPrefix(part, "0o") {
+			return netip.Addr{}, false // numbers to Go only
+		}
+		ip = ip<<bits | n
+	}
+	return netip.AddrFrom4([4]byte{byte(ip >> 24), byte(ip >> 16), byte(ip >> 8), byte(ip)}), true
 }
 
 // isLocalAddr says whether addr is one of this machine's.

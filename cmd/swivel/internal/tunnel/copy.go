@@ -32,11 +32,12 @@ var buffers = sync.Pool{New: func() any { return new([chunk]byte) }}
 // copyTCP relays src to dst until src ends, and returns the number of bytes.
 // first is called once, before the first byte is passed on. A waiting
 // direction holds no buffer: readiness is awaited on the descriptor itself.
-func copyTCP(dst, src *net.TCPConn, first func()) (total int64, err error) {
+func copyTCP(dst net.Conn, src *net.TCPConn, first func()) (total int64, err error) {
 	raw, err := src.SyscallConn()
 	if err != nil {
 		return 0, err
 	}
+	spliceTo, canSplice := dst.(*net.TCPConn)
 	var r reader
 	ready := r.read // one method value for all rounds
 	full := 0
@@ -62,9 +63,9 @@ func copyTCP(dst, src *net.TCPConn, first func()) (total int64, err error) {
 		if err != nil {
 			return total, writeError{err}
 		}
-		if full == spliceAfter {
+		if full >= spliceAfter && canSplice {
 			full = 0
-			n, err := splice(dst, src)
+			n, err := splice(spliceTo, src, splicePatience)
 			total += n
 			if err != nil {
 				return total, err
@@ -114,10 +115,10 @@ func (r *reader) end() error {
 // splice relays in the kernel while much moves. It returns without an error
 // when the stream has slowed down, so that an idle connection does not hold a
 // pipe pair.
-func splice(dst, src *net.TCPConn) (total int64, err error) {
+func splice(dst, src *net.TCPConn, patience time.Duration) (total int64, err error) {
 	defer func() { _ = src.SetReadDeadline(time.Time{}) }()
 	for {
-		_ = src.SetReadDeadline(time.Now().Add(splicePatience))
+		_ = src.SetReadDeadline(time.Now().Add(patience))
 		n, err := io.CopyN(dst, src, spliceSlice)
 		total += n
 		if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -129,7 +130,8 @@ func splice(dst, src *net.TCPConn) (total int64, err error) {
 	}
 }
 
-// copyAny relays between connections that are not both plain TCP.
+// copyAny relays from a connection that is not plain TCP, which keeps what it
+// has decrypted: only reading tells whether there is something to read.
 func copyAny(dst, src net.Conn, first func()) (total int64, err error) {
 	buf := buffers.Get().(*[chunk]byte)
 	defer buffers.Put(buf)

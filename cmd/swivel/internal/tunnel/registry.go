@@ -13,13 +13,18 @@ import (
 // section 9.3.6 would close at once), so the other direction gets this long.
 const drainLimit = time.Minute
 
-// sweepEvery is how often the tunnels are looked at.
-const sweepEvery = 5 * time.Second
+// sweepEvery is how often the tunnels are looked at, or more often if the limits
+// are that short.
+const (
+	sweepEvery = 5 * time.Second
+	sweepLeast = 10 * time.Millisecond
+)
 
-// Registry knows the open tunnels and ends the idle ones. The zero value is not usable; see
-// NewRegistry. It is safe for concurrent use.
+// Registry knows the open tunnels and ends the idle ones. The zero value is
+// not usable; see NewRegistry. It is safe for concurrent use.
 type Registry struct {
-	idle time.Duration // 0: no limit
+	idle  time.Duration // 0: no limit
+	drain time.Duration // with one direction finished
 
 	mu   sync.Mutex
 	open map[*pair]struct{}
@@ -28,14 +33,18 @@ type Registry struct {
 // NewRegistry returns a registry that ends tunnels after idle without data in
 // either direction; 0 means never.
 func NewRegistry(idle time.Duration) *Registry {
-	return &Registry{idle: idle, open: map[*pair]struct{}{}}
+	drain := drainLimit
+	if idle > 0 {
+		drain = min(drain, idle)
+	}
+	return &Registry{idle: idle, drain: drain, open: map[*pair]struct{}{}}
 }
 
 // pair is the two connections of a tunnel.
 type pair struct {
 	client, upstream net.Conn
 	halfClosed       atomic.Bool
-	nextLook         time.Time // by the sweeper only
+	nextLook         time.Time // by the sweeper only; zero: not looked at yet
 }
 
 func (p *pair) close() {
@@ -64,7 +73,7 @@ func (r *Registry) Len() int {
 
 // Sweep ends idle tunnels until ctx ends.
 func (r *Registry) Sweep(ctx context.Context) {
-	ticker := time.NewTicker(sweepEvery)
+	ticker := time.NewTicker(max(min(sweepEvery, r.drain/4), sweepLeast))
 	defer ticker.Stop()
 	for {
 		select {
@@ -78,9 +87,9 @@ func (r *Registry) Sweep(ctx context.Context) {
 
 func (r *Registry) sweep(now time.Time) {
 	r.mu.Lock()
-	due := make([]*pair, 0, len(r.open))
+	var due []*pair
 	for p := range r.open {
-		if !now.Before(p.nextLook) || p.halfClosed.Load() {
+		if p.halfClosed.Load() || r.idle > 0 && !now.Before(p.nextLook) {
 			due = append(due, p)
 		}
 	}
@@ -90,16 +99,12 @@ func (r *Registry) sweep(now time.Time) {
 	}
 }
 
-// look ends the pair when it was silent for too long, else says when it can be
+// look ends the pair when it was silent for too long, else notes when it can be
 // at the earliest.
 func (r *Registry) look(p *pair, now time.Time) {
 	limit := r.idle
 	if p.halfClosed.Load() {
-		limit = drainLimit
-	}
-	if limit == 0 {
-		p.nextLook = now.Add(drainLimit)
-		return
+		limit = r.drain
 	}
 	idle := p.idle()
 	if idle >= limit {

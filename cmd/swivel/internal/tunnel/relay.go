@@ -3,7 +3,6 @@ package tunnel
 import (
 	"errors"
 	"net"
-	"time"
 )
 
 // Traffic is what a relay moved, in bytes.
@@ -18,8 +17,11 @@ type Observer interface {
 	Sent()
 	// Received: the first byte came back.
 	Received()
-	// UpstreamEnded: the proxy closed or broke the tunnel.
+	// UpstreamEnded: the proxy closed or broke the tunnel, or at least its
+	// sending side.
 	UpstreamEnded()
+	// ClientEnded: the client did.
+	ClientEnded()
 	// Ended: the tunnel is over, whoever ended it.
 	Ended()
 }
@@ -27,7 +29,7 @@ type Observer interface {
 // Relay passes bytes between client and upstream until both directions have
 // ended, and closes both. It blocks.
 func (r *Registry) Relay(client, upstream net.Conn, o Observer) Traffic {
-	p := &pair{client: client, upstream: upstream, nextLook: time.Now().Add(drainLimit)}
+	p := &pair{client: client, upstream: upstream}
 	r.add(p)
 	defer r.remove(p)
 	var t Traffic
@@ -45,22 +47,28 @@ func (r *Registry) Relay(client, upstream net.Conn, o Observer) Traffic {
 
 func (p *pair) down(o Observer) int64 {
 	n, err := relayOneWay(p.client, p.upstream, o.Received)
-	var write writeError
-	if !errors.As(err, &write) && !errors.Is(err, net.ErrClosed) {
-		o.UpstreamEnded()
-	}
+	report(err, o.UpstreamEnded, o.ClientEnded)
 	p.finish(p.client, err)
 	return n
 }
 
 func (p *pair) up(o Observer) int64 {
 	n, err := relayOneWay(p.upstream, p.client, o.Sent)
-	var write writeError
-	if errors.As(err, &write) && !errors.Is(err, net.ErrClosed) {
-		o.UpstreamEnded()
-	}
+	report(err, o.ClientEnded, o.UpstreamEnded)
 	p.finish(p.upstream, err)
 	return n
+}
+
+// report says which side ended a direction; nobody, if it was closed here.
+func report(err error, source, sink func()) {
+	if errors.Is(err, net.ErrClosed) {
+		return
+	}
+	if _, ok := errors.AsType[writeError](err); ok {
+		sink()
+		return
+	}
+	source()
 }
 
 // finish passes an orderly end on as a half-close; anything else, and the
@@ -74,10 +82,8 @@ func (p *pair) finish(dst net.Conn, err error) {
 }
 
 func relayOneWay(dst, src net.Conn, first func()) (int64, error) {
-	to, ok1 := dst.(*net.TCPConn)
-	from, ok2 := src.(*net.TCPConn)
-	if ok1 && ok2 {
-		return copyTCP(to, from, first)
+	if from, ok := src.(*net.TCPConn); ok {
+		return copyTCP(dst, from, first)
 	}
 	return copyAny(dst, src, first)
 }
@@ -93,6 +99,9 @@ func (Unobserved) Received() {}
 
 // UpstreamEnded implements Observer.
 func (Unobserved) UpstreamEnded() {}
+
+// ClientEnded implements Observer.
+func (Unobserved) ClientEnded() {}
 
 // Ended implements Observer.
 func (Unobserved) Ended() {}

@@ -51,13 +51,15 @@ func (s *Server) Serve(ctx context.Context, c *net.TCPConn, early []byte, x *att
 			v.UpstreamEnded()
 		}
 	}
-	if err := hello(c, up, lease.Proxy); err != nil {
-		_ = up.Close()
-		v.Ended()
-		return result
-	}
 	if len(up.Early) > 0 {
 		v.Received()
+	}
+	if err := hello(c, up, lease.Proxy); err != nil {
+		_ = up.Close()
+		v.ClientEnded()
+		v.Ended()
+		result.Status, result.Code = clientLeft, "client_gone"
+		return result
 	}
 	result.Traffic = s.Registry.Relay(c, up.Conn, v)
 	result.Traffic.Up += int64(len(early))
@@ -79,7 +81,7 @@ func (s *Server) open(ctx context.Context, cancel context.CancelFunc, c *net.TCP
 
 // hello sends our 200, in one write with what already came back. It bears no
 // framing fields (RFC 9110 section 9.3.6).
-func hello(c net.Conn, up *upstream.Conn, p *pool.Proxy) error {
+func hello(c *net.TCPConn, up *upstream.Conn, p *pool.Proxy) error {
 	var room [256]byte
 	ok := append(room[:0], "HTTP/1.1 200 Connection established\r\nX-Swivel-Proxy: "...)
 	ok = append(ok, p.ID...)
@@ -90,7 +92,7 @@ func hello(c net.Conn, up *upstream.Conn, p *pool.Proxy) error {
 }
 
 // refuse tells the client why there is no tunnel.
-func refuse(c net.Conn, id string, err error) Result {
+func refuse(c *net.TCPConn, id string, err error) Result {
 	e, ok := err.(*reply.Error)
 	if !ok {
 		return Result{Status: clientLeft, Code: "client_gone"}

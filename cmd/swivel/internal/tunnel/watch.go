@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,52 +19,44 @@ const watchAfter = 50 * time.Millisecond
 // only its writing side counts as gone: what it waits for cannot be told from
 // what it has given up on, and other proxies decide likewise.
 //
-// Nothing may read from c between WatchGone and stop.
+// Nothing may read from c between WatchGone and stop, which is to be called
+// once.
 func WatchGone(c *net.TCPConn, cancel context.CancelFunc) (stop func()) {
-	w := &watch{conn: c, cancel: cancel, ended: make(chan struct{})}
-	timer := time.AfterFunc(watchAfter, w.run)
-	return func() {
-		if timer.Stop() {
-			return
-		}
-		w.stop()
-	}
+	w := &watch{conn: c, cancel: cancel}
+	w.running.Add(1)
+	w.timer = time.AfterFunc(watchAfter, w.run)
+	return w.stop
 }
 
 type watch struct {
 	conn    *net.TCPConn
 	cancel  context.CancelFunc
-	ended   chan struct{}
-	mu      sync.Mutex
-	stopped bool
+	timer   *time.Timer
+	running sync.WaitGroup
+	stopped atomic.Bool
 }
 
 func (w *watch) run() {
-	defer close(w.ended)
+	defer w.running.Done()
 	raw, err := w.conn.SyscallConn()
 	if err != nil {
 		return
 	}
-	err = raw.Read(func(fd uintptr) bool { return w.stopping() || hungUp(int(fd)) })
-	if err == nil && !w.stopping() {
+	err = raw.Read(func(fd uintptr) bool { return w.stopped.Load() || hungUp(int(fd)) })
+	if err == nil && !w.stopped.Load() {
 		w.cancel()
 	}
 }
 
-func (w *watch) stopping() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.stopped
-}
-
 // stop wakes the watcher by a deadline in the past and waits for it, so that
-// the deadline can be lifted again.
+// the deadline can be lifted again. Mostly there is none yet.
 func (w *watch) stop() {
-	w.mu.Lock()
-	w.stopped = true
-	w.mu.Unlock()
+	if w.timer.Stop() {
+		return
+	}
+	w.stopped.Store(true)
 	_ = w.conn.SetReadDeadline(time.Unix(1, 0))
-	<-w.ended
+	w.running.Wait()
 	_ = w.conn.SetReadDeadline(time.Time{})
 }
 

@@ -1,0 +1,34 @@
+# What is worth repeating: "make" lists it.
+
+FUZZTIME ?= 30s
+
+.PHONY: help build run test check bench fuzz peers
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 8
+
+build: ## build bin/swivel
+	go build -o bin/swivel ./cmd/swivel
+
+run: build ## serve the proxies of proxies.txt, or toy ones when there is no such file
+	@if [ -e proxies.txt ]; then exec bin/swivel serve --proxies proxies.txt; else exec bin/swivel demo; fi
+
+test: ## install what the tests talk to (when root on Debian), then run all tests
+	.ci/peers
+	go vet ./...
+	go test -race -shuffle=on ./...
+
+check: ## look for mistakes without running anything
+	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt wants to change:"; echo "$$unformatted"; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+	.ci/vulncheck
+
+bench: ## run the benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## run every fuzz target for FUZZTIME (30s)
+	.ci/fuzz $(FUZZTIME)
+
+peers: ## install the proxies and clients that the tests talk to
+	.ci/peers

@@ -1,0 +1,125 @@
+package integration
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// toy is an upstream proxy inside the test, at an address that it keeps while
+// it changes its behaviour: the faults of a real one cannot be had on demand.
+type toy struct {
+	hostPort string
+	accepted atomic.Int64
+
+	listener net.Listener // nil while nobody listens
+	serving  sync.WaitGroup
+	mu       sync.Mutex
+	conns    map[net.Conn]struct{}
+}
+
+// newToy returns a toy that nobody listens for yet. Its address differs from
+// 127.0.0.1, from which connections on loopback leave by themselves: so none
+// of those takes its port while it is free.
+func newToy(t testing.TB, address string) *toy {
+	t.Helper()
+	y := &toy{conns: map[net.Conn]struct{}{}}
+	ln, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	y.hostPort = ln.Addr().String()
+	_ = ln.Close()
+	t.Cleanup(y.shut)
+	return y
+}
+
+// open listens and handles each connection by the behaviour, which need not
+// close it.
+func (y *toy) open(t testing.TB, behave func(net.Conn)) {
+	t.Helper()
+	ln, err := net.Listen("tcp", y.hostPort)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y.listener = ln
+	y.serving.Go(func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			y.accepted.Add(1)
+			y.serving.Go(func() { y.serve(c, behave) })
+		}
+	})
+}
+
+func (y *toy) serve(c net.Conn, behave func(net.Conn)) {
+	y.mu.Lock()
+	y.conns[c] = struct{}{}
+	y.mu.Unlock()
+	behave(c)
+	_ = c.Close()
+	y.mu.Lock()
+	delete(y.conns, c)
+	y.mu.Unlock()
+}
+
+// shut ends the listener and all connections: from here on the port refuses.
+func (y *toy) shut() {
+	if y.listener == nil {
+		return
+	}
+	_ = y.listener.Close()
+	y.listener = nil
+	y.mu.Lock()
+	for c := range y.conns {
+		_ = c.Close()
+	}
+	y.mu.Unlock()
+	y.serving.Wait()
+}
+
+// carry is what a sound proxy does for CONNECT. It leaves from the address it
+// was reached at.
+func carry(c net.Conn) {
+	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	br := bufio.NewReader(c)
+	req, err := http.ReadRequest(br)
+	if err != nil || req.Method != http.MethodConnect {
+		return
+	}
+	_ = c.SetReadDeadline(time.Time{})
+	from := &net.TCPAddr{IP: c.LocalAddr().(*net.TCPAddr).IP}
+	target, err := (&net.Dialer{LocalAddr: from, Timeout: 5 * time.Second}).Dial("tcp", req.Host)
+	if err != nil {
+		_, _ = io.WriteString(c, "HTTP/1.1 502 Bad Gateway\r\n\r\n")
+		return
+	}
+	defer target.Close()
+	_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
+	go func() {
+		_, _ = io.Copy(target, br)
+		_ = target.(*net.TCPConn).CloseWrite()
+	}()
+	_, _ = io.Copy(c, target)
+}
+
+// answer reads a request's head and says the same to everyone.
+func answer(reply string) func(net.Conn) {
+	return func(c net.Conn) {
+		_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+		if _, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+			_, _ = io.WriteString(c, reply)
+		}
+	}
+}
+
+// hangUp closes at once.
+func hangUp(net.Conn) {}

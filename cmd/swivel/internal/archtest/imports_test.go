@@ -1,0 +1,162 @@
+package archtest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// closed says what of this module and of others a package may import; the
+// standard library is free. A "..." stands for everything below.
+var closed = []struct {
+	pkg     string
+	ours    []string
+	foreign []string
+	why     string
+}{
+	{"breaker", nil, nil,
+		"the state machine is pure: time and chance come in as arguments, so a test can play every course of events"},
+	{"migrations", nil, nil,
+		"the schema has to be usable from any tool, whatever driver it brings"},
+	{"pool", []string{"breaker"}, []string{"golang.org/x/time/rate"},
+		"who is picked and who is blamed can be tested without a socket, a database or a log"},
+	{"pool/upstream", []string{"pool", "pool/upstream/http1"}, []string{"golang.org/x/net/proxy", "golang.org/x/sys/unix"},
+		"what a proxy's answer means does not depend on who asked"},
+	{"pool/upstream/http1", nil, nil,
+		"reading and writing heads is used on both sides of the daemon and knows neither"},
+	{"storage", []string{"breaker"}, nil,
+		"the journal works with any store, so it names none"},
+	{"storage/storetest", []string{"storage", "breaker"}, []string{"github.com/google/go-cmp/cmp"},
+		"every store runs the same tests, so they cannot know one of them"},
+}
+
+// confined says where alone a library may be imported.
+var confined = []struct {
+	library string
+	where   []string
+	why     string
+}{
+	{"github.com/mattn/go-sqlite3", []string{"storage/sqlite"},
+		"it needs a C compiler and has its own idea of errors; both end at the store"},
+	{"github.com/pressly/goose", []string{"storage/sqlite"},
+		"only the store brings its schema up to date"},
+	{"github.com/redis/go-redis", []string{"storage/redis"},
+		"a single daemon does without a server, and its packages without the client"},
+	{"github.com/elazarl/goproxy", []string{"cmd/swivel/internal/forward"},
+		"it serves plain requests only: tunnels through it would lose the client's first bytes"},
+	{"github.com/rs/zerolog", []string{"cmd/..."},
+		"the core returns events; what is logged, and once only, is the program's decision"},
+	{"github.com/alecthomas/kong", []string{"cmd/swivel"},
+		"flags are turned into a configuration before anything else sees them"},
+	{"golang.org/x/net/proxy", []string{"pool/upstream"},
+		"there is one way to speak SOCKS, and its errors have one meaning"},
+	{"net/http/pprof", nil,
+		"importing it adds handlers to the default mux of the whole process"},
+	{"pgregory.net/rapid", nil,
+		"it is for tests, and registers flags when it is imported"},
+	{"github.com/google/go-cmp", []string{"storage/storetest"},
+		"it is for tests, and panics on fields that it may not read"},
+}
+
+func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
+	all := sources(t)
+	for _, rule := range closed {
+		i := slices.IndexFunc(all, func(s source) bool { return s.path == rule.pkg })
+		if i < 0 {
+			t.Errorf("package %s is gone: move its rule along", rule.pkg)
+			continue
+		}
+		for _, imported := range all[i].imports() {
+			if !allowed(imported, rule.ours, rule.foreign) {
+				t.Errorf("%s imports %s, but %s", rule.pkg, imported, rule.why)
+			}
+		}
+	}
+}
+
+func TestLibrariesStayWhereTheyBelong(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, imported := range s.imports() {
+			for _, rule := range confined {
+				if isOrBelow(imported, rule.library) && !matchesAny(s.path, rule.where) {
+					t.Errorf("%s imports %s, but %s", s.path, imported, rule.why)
+				}
+			}
+		}
+	}
+}
+
+// TestRulesCatchWhatTheyForbid: a rule that lets everything pass looks just
+// like one that is kept.
+func TestRulesCatchWhatTheyForbid(t *testing.T) {
+	for _, c := range []struct {
+		imported      string
+		ours, foreign []string
+		want          bool
+	}{
+		{"fmt", nil, nil, true},
+		{"net/http", nil, nil, true},
+		{"swivel/breaker", []string{"breaker"}, nil, true},
+		{"swivel/breaker", nil, nil, false},
+		{"swivel/pool/upstream", []string{"pool"}, nil, false},
+		{"swivel", nil, nil, false},
+		{"golang.org/x/net/proxy", nil, []string{"golang.org/x/net/proxy"}, true},
+		{"golang.org/x/net/html", nil, []string{"golang.org/x/net/proxy"}, false},
+		{"github.com/rs/zerolog", []string{"breaker"}, nil, false},
+		{"C", nil, nil, false},
+	} {
+		if got := allowed(c.imported, c.ours, c.foreign); got != c.want {
+			t.Errorf("allowed(%q, %q, %q) = %v", c.imported, c.ours, c.foreign, got)
+		}
+	}
+	for _, c := range []struct {
+		path    string
+		pattern string
+		want    bool
+	}{
+		{"cmd/swivel/internal/front", "cmd/...", true},
+		{"cmdline", "cmd/...", false},
+		{"storage/sqlite", "storage/sqlite", true},
+		{"storage/sqlite/deep", "storage/sqlite", false},
+	} {
+		if got := matchesAny(c.path, []string{c.pattern}); got != c.want {
+			t.Errorf("%q matches %q: %v", c.path, c.pattern, got)
+		}
+	}
+}
+
+// allowed says whether a package that may import ours and foreign may import
+// this.
+func allowed(imported string, ours, foreign []string) bool {
+	if inner, ok := ourOwn(imported); ok {
+		return matchesAny(inner, ours)
+	}
+	return isStandard(imported) || matchesAny(imported, foreign)
+}
+
+// ourOwn cuts the module's name off.
+func ourOwn(imported string) (string, bool) {
+	if imported == module {
+		return "", true
+	}
+	return strings.CutPrefix(imported, module+"/")
+}
+
+// isStandard: other modules begin with a domain. "C" is no package at all.
+func isStandard(imported string) bool {
+	first, _, _ := strings.Cut(imported, "/")
+	return !strings.Contains(first, ".") && imported != "C"
+}
+
+func isOrBelow(imported, library string) bool {
+	return imported == library || strings.HasPrefix(imported, library+"/")
+}
+
+func matchesAny(path string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		if folder, ok := strings.CutSuffix(pattern, "/..."); ok {
+			return isOrBelow(path, folder)
+		}
+		return path == pattern
+	})
+}

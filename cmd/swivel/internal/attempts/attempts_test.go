@@ -1,0 +1,197 @@
+package attempts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"swivel/breaker"
+	"swivel/cmd/swivel/internal/reply"
+	"swivel/pool"
+	"swivel/pool/upstream"
+)
+
+var limits = Settings{Attempts: 3, ExchangeTimeout: 30 * time.Second, FirstByte: 10 * time.Second, Response: time.Minute}
+
+// newLoop is a loop over n proxies.
+func newLoop(t *testing.T, n int, s Settings) (*Loop, *pool.Pool) {
+	t.Helper()
+	var specs []pool.Spec
+	for i := range n {
+		more, err := pool.ParseLine(fmt.Sprintf("127.0.0.1:%d", 1000+i), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		specs = append(specs, more...)
+	}
+	p := pool.New(specs, pool.Options{}, time.Now())
+	return &Loop{Pool: p, Settings: s, Sink: func(string, []pool.Event) {}}, p
+}
+
+func fails(s pool.Signal) error { return &upstream.Error{Signal: s} }
+
+func TestAnswerWhenNobodyServes(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		signals []pool.Signal // one per attempt
+		final   bool          // the last of them
+		status  int
+		code    string
+		tries   int
+	}{
+		{"all refused", []pool.Signal{pool.DialRefused, pool.DialRefused, pool.DialRefused}, false, 502, "attempts_spent", 3},
+		{"all timed out", []pool.Signal{pool.DialTimeout, pool.HandshakeTimeout, pool.ResponseTimeout}, false, 504, "timeout", 3},
+		{"one did not time out", []pool.Signal{pool.DialTimeout, pool.HandshakeAuth, pool.DialTimeout}, false, 502, "attempts_spent", 3},
+		{"not repeatable", []pool.Signal{pool.DialRefused, pool.ResponseClosed}, true, 502, "attempts_spent", 2},
+		{"not repeatable, too late", []pool.Signal{pool.ResponseTimeout}, true, 504, "timeout", 1},
+		{"target named twice", []pool.Signal{pool.TargetNamed, pool.TargetNamed}, false, 502, "target_down", 2},
+		{"our own fault", []pool.Signal{pool.LocalFault, pool.LocalFault, pool.LocalFault}, false, 502, "attempts_spent", 3},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			loop, _ := newLoop(t, 5, limits)
+			x := loop.Begin("id", "example.test:443")
+			tries := 0
+			_, err := x.Run(context.Background(), func(context.Context, *pool.Lease) error {
+				err := fails(test.signals[tries])
+				if tries++; test.final && tries == len(test.signals) {
+					return &Final{err}
+				}
+				return err
+			})
+			x.End()
+			var e *reply.Error
+			if !errors.As(err, &e) || e.Status != test.status || e.Code != test.code || tries != test.tries {
+				t.Errorf("%v after %d tries", err, tries)
+			}
+		})
+	}
+}
+
+func TestEmptyPoolIsToldAsSuch(t *testing.T) {
+	loop, _ := newLoop(t, 0, limits)
+	x := loop.Begin("id", "example.test:443")
+	defer x.End()
+	_, err := x.Run(context.Background(), func(context.Context, *pool.Lease) error { panic("there is nobody to try") })
+	var e *reply.Error
+	if !errors.As(err, &e) || e.Status != 503 || e.Code != "no_proxy" || e.RetryAfter < time.Second {
+		t.Errorf("%v", err)
+	}
+}
+
+// waits is an attempt that ends with its context, as the dialer reports it.
+func waits(ctx context.Context, _ *pool.Lease) error {
+	<-ctx.Done()
+	return &upstream.Error{Signal: pool.ClientGone, Err: ctx.Err()}
+}
+
+func TestOwnDeadlineIsNotAClientThatLeft(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		before error
+		wait   time.Duration // of the first attempt
+		status int
+		after  pool.Signal
+	}{
+		{"the only attempt", nil, 0, 504, pool.LocalFault},
+		{"behind another timeout", fails(pool.HandshakeTimeout), 10 * time.Second, 504, pool.HandshakeTimeout},
+		{"behind a failure", fails(pool.DialRefused), 0, 502, pool.DialRefused},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				loop, _ := newLoop(t, 3, limits)
+				x := loop.Begin("id", "example.test:443")
+				began, tries := time.Now(), 0
+				_, err := x.Run(context.Background(), func(ctx context.Context, l *pool.Lease) error {
+					if tries++; tries == 1 && test.before != nil {
+						time.Sleep(test.wait)
+						return test.before
+					}
+					return waits(ctx, l)
+				})
+				x.End()
+				var e *reply.Error
+				if !errors.As(err, &e) || e.Status != test.status || time.Since(began) != limits.ExchangeTimeout {
+					t.Errorf("%v after %v", err, time.Since(began))
+				}
+				for _, a := range x.Attempts()[tries-1:] {
+					if s := a.Proxy.Breaker().Snapshot(time.Now()); len(s.Failures) > 0 || s.Suspicions > 0 {
+						t.Errorf("the last attempt's proxy is blamed: %+v", s)
+					}
+				}
+				if got := x.Attempts()[0].Signal; got != test.after {
+					t.Errorf("signal %v", got)
+				}
+			})
+		})
+	}
+}
+
+func TestClientThatLeavesEndsTheExchange(t *testing.T) {
+	loop, p := newLoop(t, 3, limits)
+	for name, try := range map[string]Try{
+		"told by the dialer":         waits,
+		"while the proxy fails":      func(ctx context.Context, _ *pool.Lease) error { <-ctx.Done(); return fails(pool.TargetNamed) },
+		"behind an unrepeatable one": func(ctx context.Context, l *pool.Lease) error { return &Final{waits(ctx, l)} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(context.Background())
+			x := loop.Begin("id", "example.test:443")
+			tries := 0
+			_, err := x.Run(ctx, func(ctx context.Context, l *pool.Lease) error {
+				tries++
+				cancel()
+				return try(ctx, l)
+			})
+			x.End()
+			if !errors.Is(err, ErrClientGone) || tries != 1 {
+				t.Errorf("%v after %d tries", err, tries)
+			}
+		})
+	}
+	for _, m := range p.Proxies() {
+		if s := m.Breaker().Snapshot(time.Now()); len(s.Failures) > 0 || s.Suspicions > 0 {
+			t.Errorf("a proxy is blamed: %+v", s)
+		}
+	}
+}
+
+func TestEarlierProxiesAreBlamedOnceAnotherReachesTheTarget(t *testing.T) {
+	loop, _ := newLoop(t, 2, limits)
+	x := loop.Begin("id", "example.test:443")
+	tries := 0
+	lease, err := x.Run(context.Background(), func(context.Context, *pool.Lease) error {
+		if tries++; tries == 1 {
+			return fails(pool.HandshakeGateway)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Reached(lease, pool.FirstByte)
+	x.End()
+	first, second := x.Attempts()[0], x.Attempts()[1]
+	if first.Outcome != breaker.Failure || second.Outcome != breaker.Success || first.Proxy == second.Proxy {
+		t.Errorf("%v, %v", first.Outcome, second.Outcome)
+	}
+}
+
+func TestEventsCarryTheExchangeThatCausedThem(t *testing.T) {
+	loop, _ := newLoop(t, 1, limits)
+	var ids []string
+	loop.Sink = func(id string, events []pool.Event) {
+		if len(events) == 0 {
+			t.Error("the sink is called for nothing")
+		}
+		ids = append(ids, id)
+	}
+	x := loop.Begin("id 7", "example.test:443")
+	defer x.End()
+	_, _ = x.Run(context.Background(), func(context.Context, *pool.Lease) error { return fails(pool.HandshakeAuth) })
+	if len(ids) != 1 || ids[0] != "id 7" {
+		t.Errorf("events of %q", ids)
+	}
+}

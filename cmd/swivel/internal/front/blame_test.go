@@ -1,0 +1,236 @@
+package front
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"swivel/breaker"
+)
+
+// reach has the target reached once through whatever proxy the pool picks, so
+// that later failures are not put down to the target.
+func (r *rig) reach() {
+	c := r.connect(target)
+	c.send("x")
+	c.expect("x")
+	_ = c.Close()
+}
+
+func TestClientsThatLeaveDuringTheHandshakeHarmNobody(t *testing.T) {
+	const clients = 200
+	r := newRig(t)
+	p := r.proxy(silent)
+	r.start(p.addr())
+	conns := make([]*testClient, clients)
+	for i := range conns {
+		conns[i] = r.dial()
+		conns[i].send(connectHead(target))
+	}
+	eventually(t, "all are waiting", func() bool { n, _ := p.asked(); return n == clients })
+	for i, c := range conns {
+		if i%2 == 0 {
+			c.reset()
+		} else {
+			_ = c.Close()
+		}
+	}
+	began := time.Now()
+	eventually(t, "the attempts are given up", func() bool { _, open := p.accepted(); return open == 0 })
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("the attempts went on for %v", took)
+	}
+	r.logged(clients)
+	for _, x := range r.exchanges() {
+		if x.signals() != "client_gone/ignored" || x.Status != 499 {
+			t.Fatalf("%d, %s", x.Status, x.signals())
+		}
+	}
+	if !r.untouched(0) {
+		t.Errorf("the proxy is blamed: %+v", r.snapshot(0))
+	}
+}
+
+func TestClientsThatLeaveBeforeTheFirstByteHarmNobody(t *testing.T) {
+	for name, leave := range map[string]func(*testClient){
+		"FIN": func(c *testClient) { _ = c.Close() },
+		"RST": func(c *testClient) { c.reset() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			asked := make(chan struct{}, 1)
+			p := r.proxy(tunnels)
+			r.start(p.addr())
+			r.reach()
+			r.logged(1)
+			p.become(func(c *peer) {
+				c.head()
+				c.send(ok200)
+				c.take(1)
+				asked <- struct{}{}
+				c.drain()
+			})
+			for range 20 {
+				c := r.connect(target)
+				c.send("?")
+				<-asked
+				leave(c)
+			}
+			r.logged(21)
+			for _, x := range r.exchanges()[1:] {
+				if x.signals() != "client_gone/ignored" {
+					t.Fatalf("signals %s", x.signals())
+				}
+			}
+			if !r.untouched(0) {
+				t.Errorf("the proxy is blamed: %+v", r.snapshot(0))
+			}
+		})
+	}
+}
+
+func TestA200WithNothingBehindItIsNoSuccess(t *testing.T) {
+	for name, test := range map[string]struct {
+		script func(*peer)
+		signal string
+	}{
+		"FIN with the 200": {answers(ok200), "tunnel_closed/ignored"},
+		"FIN when asked":   {func(c *peer) { c.head(); c.send(ok200); c.take(1) }, "tunnel_closed/ignored"},
+		"RST when asked":   {func(c *peer) { c.head(); c.send(ok200); c.take(1); c.reset() }, "tunnel_closed/ignored"},
+		"silence":          {func(c *peer) { c.head(); c.send(ok200); c.drain() }, "tunnel_silent/ignored"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.attempts.FirstByte = 50 * time.Millisecond
+			r.options.Breaker.ConsecutiveFailures = 3
+			p := r.proxy(tunnels)
+			r.start(p.addr())
+			r.reach()
+			r.logged(1)
+			p.become(test.script)
+			for i := range 3 {
+				c := r.connect(target)
+				c.send("hello")
+				eventually(t, "the tunnel is judged", func() bool { return r.snapshot(0).Suspicions > i })
+				_ = c.Close()
+			}
+			r.logged(4)
+			for _, x := range r.exchanges()[1:] {
+				if x.signals() != test.signal {
+					t.Errorf("signals %s", x.signals())
+				}
+			}
+			if s := r.snapshot(0); s.State != breaker.Open {
+				t.Errorf("a proxy that only ever says 200 is %v with %d suspicions", s.State, s.Suspicions)
+			}
+		})
+	}
+}
+
+func TestSlowQuestionIsNotASlowAnswer(t *testing.T) {
+	r := newRig(t)
+	r.attempts.FirstByte = 400 * time.Millisecond
+	p := r.proxy(func(c *peer) {
+		c.head()
+		c.send(ok200)
+		c.take(1)
+		time.Sleep(250 * time.Millisecond)
+		c.send("!")
+		c.drain()
+	})
+	r.start(p.addr())
+	c := r.connect(target)
+	time.Sleep(250 * time.Millisecond) // most of the time for the answer, as counted from the 200
+	c.send("?")
+	c.expect("!")
+	_ = c.Close()
+	if x := r.logged(1); x.signals() != "first_byte/success" {
+		t.Errorf("signals %s", x.signals())
+	}
+}
+
+func TestTargetThatIsDownIsNotHeldAgainstTheProxies(t *testing.T) {
+	r := newRig(t)
+	var lines []string
+	for range 3 {
+		lines = append(lines, r.proxy(answers("HTTP/1.1 503 Unavailable\r\n\r\n")).addr())
+	}
+	r.start(lines...)
+	for range 50 {
+		c := r.dial()
+		c.send(connectHead(target))
+		c.wants(502)
+		_ = c.Close()
+	}
+	for i := range lines {
+		if !r.untouched(i) {
+			t.Errorf("proxy %d is blamed: %+v", i, r.snapshot(i))
+		}
+	}
+}
+
+func TestTwoRepliesThatNameTheTargetEndTheExchange(t *testing.T) {
+	r := newRig(t)
+	var lines []string
+	for range 4 {
+		lines = append(lines, r.proxy(answers("HTTP/1.1 502 Bad\r\nProxy-Status: up; error=destination_ip_unroutable\r\n\r\n")).addr())
+	}
+	r.start(lines...)
+	c := r.dial()
+	c.send(connectHead(target))
+	resp, body := c.reply()
+	checkRefusal(t, resp, body, "target_down")
+	if x := r.logged(1); len(x.Attempts) != 2 {
+		t.Errorf("%d attempts", len(x.Attempts))
+	}
+}
+
+func TestBlackHoleOpensAndIsThenLeftAlone(t *testing.T) {
+	r := newRig(t)
+	r.timeouts.Handshake = 30 * time.Millisecond
+	hole, good := r.proxy(silent), r.proxy(tunnels)
+	r.start(hole.addr()+preferred, good.addr())
+	for range 10 {
+		r.reach()
+	}
+	if n, _ := hole.asked(); n != 5 || r.snapshot(0).State != breaker.Open {
+		t.Errorf("asked %d times, %v", n, r.snapshot(0).State)
+	}
+}
+
+func TestTwoUsersOfOneProxyAreJudgedApart(t *testing.T) {
+	r := newRig(t)
+	p := r.proxy(func(c *peer) {
+		head := c.head()
+		if fmt.Sprintf("%q", head) == fmt.Sprintf("%q", connectHead(target)[:len(connectHead(target))-2]+"Proxy-Authorization: Basic dTE6cA==\r\n\r\n") {
+			c.send("HTTP/1.1 407 Auth\r\n\r\n")
+			return
+		}
+		c.send(ok200)
+		c.echo()
+	})
+	r.start("http://u1:p@"+p.addr()+preferred, "http://u2:p@"+p.addr())
+	r.reach()
+	if r.snapshot(0).State != breaker.Open || !r.untouched(1) {
+		t.Errorf("u1 is %v, u2 %+v", r.snapshot(0).State, r.snapshot(1))
+	}
+}
+
+func TestShutdownIsHeldAgainstNobody(t *testing.T) {
+	r := newRig(t)
+	p := r.proxy(silent)
+	r.start(p.addr())
+	var clients sync.WaitGroup
+	for range 10 {
+		c := r.dial()
+		c.send(connectHead(target))
+		clients.Go(c.expectEnd)
+	}
+	eventually(t, "all are waiting", func() bool { n, _ := p.asked(); return n == 10 })
+	r.shutdown(0)
+	clients.Wait()
+	if !r.untouched(0) {
+		t.Errorf("the proxy is blamed: %+v", r.snapshot(0))
+	}
+}

@@ -1,0 +1,273 @@
+package front
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"swivel/breaker"
+	"swivel/cmd/swivel/internal/attempts"
+	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/cmd/swivel/internal/forward"
+	"swivel/cmd/swivel/internal/tunnel"
+	"swivel/pool"
+	"swivel/pool/upstream"
+)
+
+// patience bounds every wait of these tests: what takes longer is stuck.
+const patience = 20 * time.Second
+
+// rig is a front on a loopback port, with a pool of scripted proxies behind
+// it. When its test ends it checks that nothing is left over.
+type rig struct {
+	t        testing.TB
+	front    *Front
+	pool     *pool.Pool
+	registry *tunnel.Registry
+	addr     string
+	log      logBuffer
+
+	// What a test may change before start.
+	settings Settings
+	attempts attempts.Settings
+	timeouts upstream.Timeouts
+	options  pool.Options
+	idle     time.Duration // of tunnels
+
+	closers []func() // run in reverse order
+	stop    func()   // accepts no more
+}
+
+func newRig(t testing.TB) *rig {
+	r := &rig{
+		t:        t,
+		settings: Settings{HeaderBytes: 64 << 10, HeaderTimeout: patience, KeepAlive: patience},
+		attempts: attempts.Settings{Attempts: 5, ExchangeTimeout: patience, FirstByte: patience, Response: patience},
+		timeouts: upstream.Timeouts{Dial: patience, Handshake: patience},
+		options:  pool.Options{ProbeRate: 1e6, Salt: []byte("salt"), Breaker: breaker.DefaultSettings()},
+	}
+	goroutines, fds := runtime.NumGoroutine(), openFDs(t)
+	t.Cleanup(func() {
+		for i := len(r.closers) - 1; i >= 0; i-- {
+			r.closers[i]()
+		}
+		r.checkSettled()
+		checkLeaks(t, goroutines, fds)
+	})
+	return r
+}
+
+// start serves a pool of the given list lines.
+func (r *rig) start(lines ...string) {
+	r.t.Helper()
+	list, err := pool.ParseList(strings.NewReader(strings.Join(lines, "\n")+"\n"), os.LookupEnv)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	log, err := eventlog.New(&r.log, "json", "info")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.pool = pool.New(list.Specs, r.options, time.Now())
+	ln, err := Listen(context.Background(), "127.0.0.1:0")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.addr = ln.Addr().String()
+	loop := &attempts.Loop{Pool: r.pool, Settings: r.attempts, Sink: func(id string, events []pool.Event) {
+		for _, ev := range events {
+			log.Transitions(id, ev)
+		}
+	}}
+	dialer := upstream.NewDialer(r.timeouts)
+	r.registry = tunnel.NewRegistry(r.idle)
+	transports := upstream.NewTransports(dialer, r.attempts.Response)
+	r.front = &Front{
+		Settings: r.settings, Loop: loop, Log: log,
+		Tunnel:  &tunnel.Server{Loop: loop, Dialer: dialer, Registry: r.registry},
+		Forward: forward.New(transports, r.registry, r.attempts.Response),
+	}
+	served := make(chan error, 1)
+	go func() { served <- r.front.Serve(ln) }()
+	r.stop = sync.OnceFunc(func() {
+		_ = ln.Close()
+		if err := <-served; err != nil {
+			r.t.Errorf("Serve ended with %v", err)
+		}
+	})
+	r.closers = append(r.closers, func() {
+		r.shutdown(2 * time.Second)
+		transports.Keep(func(pool.ID) bool { return false })
+	})
+}
+
+// shutdown stops the front and returns how many connections it had to cut.
+func (r *rig) shutdown(grace time.Duration) int {
+	r.stop()
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	return r.front.Shutdown(ctx)
+}
+
+// sweep ends idle tunnels until the test does.
+func (r *rig) sweep() {
+	ctx, cancel := context.WithCancel(context.Background())
+	go r.registry.Sweep(ctx)
+	r.closers = append(r.closers, cancel)
+}
+
+// snapshot is the breaker of the n-th proxy.
+func (r *rig) snapshot(n int) breaker.Snapshot {
+	return r.pool.Proxies()[n].Breaker().Snapshot(time.Now())
+}
+
+// untouched says whether nothing was held against the n-th proxy.
+func (r *rig) untouched(n int) bool {
+	s := r.snapshot(n)
+	return s.State == breaker.Closed && len(s.Failures) == 0 && s.Suspicions == 0
+}
+
+// due makes every proxy begin with a rest that is just over: the first attempt
+// is a probe.
+func (r *rig) due() {
+	r.options.Restore = func(pool.ID) (breaker.Snapshot, bool) {
+		past := time.Now().Add(-time.Minute)
+		return breaker.Snapshot{State: breaker.Open, Generation: 2, OpensInRow: 1, Rule: breaker.RuleRun,
+			NextTest: past, LastChange: past}, true
+	}
+}
+
+// onlyFirst lets due apply to the first proxy of the pool alone.
+func (r *rig) onlyFirst() {
+	restore, first := r.options.Restore, true
+	r.options.Restore = func(id pool.ID) (breaker.Snapshot, bool) {
+		defer func() { first = false }()
+		if !first {
+			return breaker.Snapshot{}, false
+		}
+		return restore(id)
+	}
+}
+
+// checkSettled wants every attempt to have reported. A probe that is out shows
+// as a half-open breaker that has long to wait.
+func (r *rig) checkSettled() {
+	if r.pool == nil {
+		return
+	}
+	for i, p := range r.pool.Proxies() {
+		now := time.Now()
+		if p.Breaker().State(now) == breaker.HalfOpen && p.Breaker().RetryAfter(now) > 2*time.Second {
+			r.t.Errorf("proxy %d: a probe was never settled", i)
+		}
+	}
+	for _, x := range r.exchanges() {
+		for i, a := range x.Attempts {
+			if a.Signal == "none" {
+				r.t.Errorf("attempt %d of exchange %s was never settled", i, x.Request)
+			}
+		}
+	}
+}
+
+// exchangeLine is the log line of an exchange.
+type exchangeLine struct {
+	Request, Kind, Target, Code, Reason, Message string
+	Status                                       int
+	Up, Down                                     int64
+	Attempts                                     []struct{ Proxy, Signal, Outcome, Error string }
+}
+
+// signals are what the attempts of an exchange ran into, in order.
+func (x exchangeLine) signals() string {
+	var s []string
+	for _, a := range x.Attempts {
+		s = append(s, a.Signal+"/"+a.Outcome)
+	}
+	return strings.Join(s, " ")
+}
+
+// exchanges are the exchanges logged so far.
+func (r *rig) exchanges() (all []exchangeLine) {
+	for line := range strings.Lines(r.log.String()) {
+		var x exchangeLine
+		if err := json.Unmarshal([]byte(line), &x); err != nil {
+			r.t.Errorf("the log line is not JSON: %v: %s", err, line)
+		}
+		if x.Message == "exchange" {
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// logged waits until n exchanges were logged and returns the last of them.
+func (r *rig) logged(n int) exchangeLine {
+	r.t.Helper()
+	eventually(r.t, fmt.Sprintf("%d exchanges in the log", n), func() bool { return len(r.exchanges()) >= n })
+	return r.exchanges()[n-1]
+}
+
+// logBuffer is a buffer that may be read while it is written.
+type logBuffer struct {
+	mu      sync.Mutex
+	b       bytes.Buffer
+	discard bool // for benchmarks; set before anything is written
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.discard {
+		return len(p), nil
+	}
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never came true: %s", what)
+		}
+	}
+}
+
+// checkLeaks waits until goroutines and descriptors are back where they were.
+// The runtime keeps the pipes of splice in a pool that only a collection
+// empties.
+func checkLeaks(t testing.TB, goroutines, fds int) {
+	t.Helper()
+	left := func() bool { return runtime.NumGoroutine() > goroutines || openFDs(t) > fds }
+	for end := time.Now().Add(5 * time.Second); left(); time.Sleep(time.Millisecond) {
+		if runtime.GC(); time.Now().After(end) {
+			stacks := make([]byte, 64<<10)
+			stacks = stacks[:runtime.Stack(stacks, true)]
+			t.Errorf("left over: %d goroutines (were %d), %d descriptors (were %d)\n%s",
+				runtime.NumGoroutine(), goroutines, openFDs(t), fds, stacks)
+			return
+		}
+	}
+}
+
+func openFDs(t testing.TB) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}

@@ -1,0 +1,99 @@
+package tunnel
+
+import (
+	"context"
+	"io"
+	"testing"
+	"time"
+)
+
+func TestIdleTunnelIsEndedByTheSweep(t *testing.T) {
+	r := NewRegistry(20 * time.Millisecond)
+	b := startRelay(t, r)
+	eventually(t, "the sweep ends it", func() bool { r.sweep(time.Now().Add(time.Hour)); return r.Len() == 0 })
+	b.ended()
+	if got := b.seen.String(); got != "ended" {
+		t.Errorf("%q: the end was nobody's but our own", got)
+	}
+	for _, c := range []io.Reader{b.client, b.proxy} {
+		if _, err := c.Read(make([]byte, 1)); err != io.EOF {
+			t.Errorf("a peer finds %v", err)
+		}
+	}
+}
+
+func TestTunnelWithTrafficInOneDirectionIsNotIdle(t *testing.T) {
+	r := NewRegistry(300 * time.Millisecond)
+	b := startRelay(t, r)
+	for end := time.Now().Add(900 * time.Millisecond); time.Now().Before(end); {
+		send(t, b.proxy, "x")
+		expect(t, b.client, "x")
+		r.sweep(time.Now())
+	}
+	if r.Len() != 1 {
+		t.Error("a busy tunnel was ended")
+	}
+	reset(b.client)
+	b.ended()
+}
+
+func TestTunnelIsNotLookedAtBeforeItCanBeIdle(t *testing.T) {
+	r := NewRegistry(time.Hour)
+	b := startRelay(t, r)
+	now := time.Now()
+	r.sweep(now)
+	r.mu.Lock()
+	for p := range r.open {
+		if wait := p.nextLook.Sub(now); wait < 59*time.Minute || wait > time.Hour {
+			t.Errorf("the next look is in %v", wait)
+		}
+	}
+	r.mu.Unlock()
+	r.sweep(now.Add(2 * time.Hour)) // what the kernel says counts, not the sweep's clock
+	if r.Len() != 1 {
+		t.Error("a tunnel was ended that had not been idle")
+	}
+	reset(b.client)
+	b.ended()
+}
+
+func TestTunnelWithOneSideGoneIsDrainedForALimitedTime(t *testing.T) {
+	for name, idle := range map[string]time.Duration{"no idle limit": 0, "long idle limit": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			r := NewRegistry(idle)
+			if r.drain != drainLimit {
+				t.Errorf("drain limit %v", r.drain)
+			}
+			r.drain = 20 * time.Millisecond
+			b := startRelay(t, r)
+			other := startOther(t, r)
+			_ = b.client.CloseWrite()
+			eventually(t, "the half-closed tunnel is ended", func() bool { r.sweep(time.Now()); return r.Len() == 1 })
+			b.ended()
+			other()
+		})
+	}
+}
+
+// startOther relays between two more connections, of which nobody has closed.
+func startOther(t *testing.T, r *Registry) (end func()) {
+	client, inClient := tcpPair(t)
+	inPeer, _ := tcpPair(t)
+	done := make(chan struct{})
+	go func() { r.Relay(inClient, inPeer, Unobserved{}); close(done) }()
+	eventually(t, "the other relay runs", func() bool { return r.Len() == 2 })
+	return func() { reset(client); <-done }
+}
+
+func TestDrainIsNoLongerThanTheIdleLimit(t *testing.T) {
+	if r := NewRegistry(time.Second); r.drain != time.Second {
+		t.Errorf("drain limit %v", r.drain)
+	}
+}
+
+func TestSweepEndsWithItsContext(t *testing.T) {
+	watchLeaks(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	NewRegistry(1).Sweep(ctx)
+}
