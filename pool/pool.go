@@ -16,7 +16,8 @@ import (
 
 // Options are what a Pool needs to know beside its members.
 type Options struct {
-	// Breaker are the limits of every member that does not override them.
+	// Breaker are the limits of every member that does not override them; the
+	// zero value means breaker.DefaultSettings.
 	Breaker breaker.Settings
 	// Salt keys the members' public ids.
 	Salt []byte
@@ -38,6 +39,7 @@ type Options struct {
 
 // filled puts the defaults where nothing is said.
 func (o Options) filled() Options {
+	o.Breaker = cmp.Or(o.Breaker, breaker.DefaultSettings())
 	o.ProbeRate = cmp.Or(o.ProbeRate, 5)
 	o.TargetRest = cmp.Or(o.TargetRest, 5*time.Second)
 	o.MaxTargetRest = cmp.Or(o.MaxTargetRest, time.Minute)

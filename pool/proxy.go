@@ -60,7 +60,8 @@ type Lease struct {
 	Proxy  *Proxy
 	permit breaker.Permit
 	// Probe is set when the attempt decides about a resting proxy.
-	Probe bool
+	Probe   bool
+	Started time.Time
 
 	// Guarded by Exchange.mu.
 	settled bool

@@ -125,6 +125,9 @@ func (x *Exchange) Unused(l *pool.Lease) { x.tell(x.pool.Unused(l, time.Now())) 
 // as the attempts under way have reported.
 func (x *Exchange) End() { x.tell(x.pool.End(time.Now())) }
 
+// Age is the time since the lease was given.
+func (x *Exchange) Age(l *pool.Lease) time.Duration { return time.Since(l.Started) }
+
 // Attempts returns what was tried, for the log.
 func (x *Exchange) Attempts() []pool.Attempt { return x.pool.Attempts() }
 

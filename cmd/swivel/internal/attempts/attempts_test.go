@@ -28,7 +28,17 @@ func newLoop(t *testing.T, n int, s Settings) (*Loop, *pool.Pool) {
 		specs = append(specs, more...)
 	}
 	p := pool.New(specs, pool.Options{}, time.Now())
-	return &Loop{Pool: p, Settings: s, Sink: func(string, []pool.Event) {}}, p
+	loop := New(p, s, func([]pool.Event) {})
+	t.Cleanup(loop.Close)
+	return loop, p
+}
+
+// run tries one proxy after the other.
+func run(ctx context.Context, x *Exchange, try func(context.Context, *pool.Lease) error) (*pool.Lease, error) {
+	_, lease, err := Run(ctx, x, Plan[struct{}]{
+		Try: func(ctx context.Context, l *pool.Lease) (struct{}, error) { return struct{}{}, try(ctx, l) },
+	})
+	return lease, err
 }
 
 func fails(s pool.Signal) error { return &upstream.Error{Signal: s} }
@@ -54,7 +64,7 @@ func TestAnswerWhenNobodyServes(t *testing.T) {
 			loop, _ := newLoop(t, 5, limits)
 			x := loop.Begin("id", "example.test:443")
 			tries := 0
-			_, err := x.Run(context.Background(), func(context.Context, *pool.Lease) error {
+			_, err := run(context.Background(), x, func(context.Context, *pool.Lease) error {
 				err := fails(test.signals[tries])
 				if tries++; test.final && tries == len(test.signals) {
 					return &Final{err}
@@ -74,7 +84,7 @@ func TestEmptyPoolIsToldAsSuch(t *testing.T) {
 	loop, _ := newLoop(t, 0, limits)
 	x := loop.Begin("id", "example.test:443")
 	defer x.End()
-	_, err := x.Run(context.Background(), func(context.Context, *pool.Lease) error { panic("there is nobody to try") })
+	_, err := run(context.Background(), x, func(context.Context, *pool.Lease) error { panic("there is nobody to try") })
 	var e *reply.Error
 	if !errors.As(err, &e) || e.Status != 503 || e.Code != "no_proxy" || e.RetryAfter < time.Second {
 		t.Errorf("%v", err)
@@ -104,7 +114,7 @@ func TestOwnDeadlineIsNotAClientThatLeft(t *testing.T) {
 				loop, _ := newLoop(t, 3, limits)
 				x := loop.Begin("id", "example.test:443")
 				began, tries := time.Now(), 0
-				_, err := x.Run(context.Background(), func(ctx context.Context, l *pool.Lease) error {
+				_, err := run(context.Background(), x, func(ctx context.Context, l *pool.Lease) error {
 					if tries++; tries == 1 && test.before != nil {
 						time.Sleep(test.wait)
 						return test.before
@@ -131,7 +141,7 @@ func TestOwnDeadlineIsNotAClientThatLeft(t *testing.T) {
 
 func TestClientThatLeavesEndsTheExchange(t *testing.T) {
 	loop, p := newLoop(t, 3, limits)
-	for name, try := range map[string]Try{
+	for name, try := range map[string]func(context.Context, *pool.Lease) error{
 		"told by the dialer":         waits,
 		"while the proxy fails":      func(ctx context.Context, _ *pool.Lease) error { <-ctx.Done(); return fails(pool.TargetNamed) },
 		"behind an unrepeatable one": func(ctx context.Context, l *pool.Lease) error { return &Final{waits(ctx, l)} },
@@ -140,7 +150,7 @@ func TestClientThatLeavesEndsTheExchange(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			x := loop.Begin("id", "example.test:443")
 			tries := 0
-			_, err := x.Run(ctx, func(ctx context.Context, l *pool.Lease) error {
+			_, err := run(ctx, x, func(ctx context.Context, l *pool.Lease) error {
 				tries++
 				cancel()
 				return try(ctx, l)
@@ -162,7 +172,7 @@ func TestEarlierProxiesAreBlamedOnceAnotherReachesTheTarget(t *testing.T) {
 	loop, _ := newLoop(t, 2, limits)
 	x := loop.Begin("id", "example.test:443")
 	tries := 0
-	lease, err := x.Run(context.Background(), func(context.Context, *pool.Lease) error {
+	lease, err := run(context.Background(), x, func(context.Context, *pool.Lease) error {
 		if tries++; tries == 1 {
 			return fails(pool.HandshakeGateway)
 		}
@@ -171,7 +181,7 @@ func TestEarlierProxiesAreBlamedOnceAnotherReachesTheTarget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.Reached(lease, pool.FirstByte)
+	x.Reached(lease, pool.FirstByte, 0)
 	x.End()
 	first, second := x.Attempts()[0], x.Attempts()[1]
 	if first.Outcome != breaker.Failure || second.Outcome != breaker.Success || first.Proxy == second.Proxy {
@@ -182,15 +192,17 @@ func TestEarlierProxiesAreBlamedOnceAnotherReachesTheTarget(t *testing.T) {
 func TestEventsCarryTheExchangeThatCausedThem(t *testing.T) {
 	loop, _ := newLoop(t, 1, limits)
 	var ids []string
-	loop.Sink = func(id string, events []pool.Event) {
+	loop.sink = func(events []pool.Event) {
 		if len(events) == 0 {
 			t.Error("the sink is called for nothing")
 		}
-		ids = append(ids, id)
+		for _, ev := range events {
+			ids = append(ids, ev.Request)
+		}
 	}
 	x := loop.Begin("id 7", "example.test:443")
 	defer x.End()
-	_, _ = x.Run(context.Background(), func(context.Context, *pool.Lease) error { return fails(pool.HandshakeAuth) })
+	_, _ = run(context.Background(), x, func(context.Context, *pool.Lease) error { return fails(pool.HandshakeAuth) })
 	if len(ids) != 1 || ids[0] != "id 7" {
 		t.Errorf("events of %q", ids)
 	}

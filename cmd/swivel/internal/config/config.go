@@ -27,6 +27,8 @@ type Config struct {
 
 	Breaker  Breaker  `yaml:"breaker"`
 	Attempts Attempts `yaml:"attempts"`
+	Bans     Bans     `yaml:"bans"`
+	Targets  Targets  `yaml:"targets"`
 	Limits   Limits   `yaml:"limits"`
 	Restart  Restart  `yaml:"restart"`
 	Log      Log      `yaml:"log"`
@@ -42,6 +44,7 @@ type Breaker struct {
 	Jitter              float64  `yaml:"jitter"`
 	ProbeSuccesses      int      `yaml:"probe_successes"`
 	RefusedTimeout      Duration `yaml:"refused_timeout"`
+	ProbePatience       Duration `yaml:"probe_patience"` // what a client waits for a proxy that it tests
 }
 
 // Attempts bound an exchange.
@@ -52,6 +55,18 @@ type Attempts struct {
 	ExchangeTimeout  Duration `yaml:"exchange_timeout"`
 	ResponseTimeout  Duration `yaml:"response_timeout"`
 	FirstByteTimeout Duration `yaml:"first_byte_timeout"`
+	HedgeAfter       Hedge    `yaml:"hedge_after"` // when a second proxy is asked: p95, a duration, or off
+}
+
+// Bans keep a proxy away from a target that it refuses.
+type Bans struct {
+	Rest Duration `yaml:"rest"`
+}
+
+// Targets are left alone while they are down.
+type Targets struct {
+	Rest    Duration `yaml:"rest"`     // at first
+	MaxRest Duration `yaml:"max_rest"` // after it has doubled some times
 }
 
 // Limits bound what clients can take.
@@ -81,7 +96,10 @@ func Default() Config {
 			ConsecutiveFailures: b.ConsecutiveFailures, RunWindow: Duration(b.RunWindow),
 			OpenTimeout: Duration(b.OpenTimeout), MaxOpenTimeout: Duration(b.MaxOpenTimeout),
 			Jitter: b.Jitter, ProbeSuccesses: b.ProbeSuccesses, RefusedTimeout: Duration(b.RefusedTimeout),
+			ProbePatience: Duration(200 * time.Millisecond),
 		},
+		Bans:    Bans{Rest: Duration(5 * time.Minute)},
+		Targets: Targets{Rest: Duration(5 * time.Second), MaxRest: Duration(time.Minute)},
 		Attempts: Attempts{
 			Attempts: 5, DialTimeout: Duration(5 * time.Second), HandshakeTimeout: Duration(10 * time.Second),
 			ExchangeTimeout: Duration(30 * time.Second), ResponseTimeout: Duration(2 * time.Minute),
@@ -172,6 +190,10 @@ func (c *Config) checkAttempts(bad func(key, format string, args ...any)) {
 		{"attempts.exchange_timeout", c.Attempts.ExchangeTimeout},
 		{"attempts.response_timeout", c.Attempts.ResponseTimeout},
 		{"attempts.first_byte_timeout", c.Attempts.FirstByteTimeout},
+		{"breaker.probe_patience", c.Breaker.ProbePatience},
+		{"bans.rest", c.Bans.Rest},
+		{"targets.rest", c.Targets.Rest},
+		{"targets.max_rest", c.Targets.MaxRest},
 	} {
 		if d.value <= 0 {
 			bad(d.key, "want a duration such as 10s, more than 0")

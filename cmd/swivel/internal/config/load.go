@@ -78,7 +78,8 @@ func overlay(v reflect.Value, prefix string, lookup func(string) (string, bool),
 		key := v.Type().Field(i).Tag.Get("yaml")
 		name := prefix + strings.ToUpper(key)
 		field := v.Field(i)
-		if field.Kind() == reflect.Struct {
+		_, isText := field.Addr().Interface().(encoding.TextUnmarshaler)
+		if field.Kind() == reflect.Struct && !isText {
 			overlay(field, name+"_", lookup, problems)
 			continue
 		}

@@ -51,6 +51,7 @@ type Daemon struct {
 	pool       *pool.Pool
 	transports *upstream.Transports
 	registry   *tunnel.Registry
+	loop       *attempts.Loop
 	front      *front.Front
 	listener   *net.TCPListener
 	admin      *admin.Server
@@ -153,7 +154,9 @@ func (d *Daemon) openPool(ctx context.Context, lists Lists) error {
 		return &ListError{errors.New("proxies: the only proxies listed are swivel itself")}
 	}
 	d.pool = pool.New(specs, pool.Options{
-		Breaker: d.cfg.BreakerSettings(), Salt: salt, ProbeRate: d.cfg.Restart.ProbeRate, Restore: restorer(records),
+		Breaker: d.cfg.BreakerSettings(), Salt: salt, ProbeRate: d.cfg.Restart.ProbeRate,
+		TargetRest: time.Duration(d.cfg.Targets.Rest), MaxTargetRest: time.Duration(d.cfg.Targets.MaxRest),
+		BanRest: time.Duration(d.cfg.Bans.Rest), Restore: restorer(records),
 	}, time.Now())
 	d.log.Info().Int("proxies", len(specs)).Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).
 		Int("own_address", dropped).Int("restored", d.restored(records)).Msg("pool")
@@ -193,10 +196,13 @@ func (d *Daemon) build() {
 		OnRecovered: func(n int) { d.log.Info().Int("failed_writes", n).Msg("the database can be written again") },
 	})
 	dialer := upstream.NewDialer(upstream.Timeouts{Dial: time.Duration(a.DialTimeout), Handshake: time.Duration(a.HandshakeTimeout)})
-	loop := &attempts.Loop{Pool: d.pool, Sink: d.sink, Settings: attempts.Settings{
+	loop := attempts.New(d.pool, attempts.Settings{
 		Attempts: a.Attempts, ExchangeTimeout: time.Duration(a.ExchangeTimeout),
 		FirstByte: time.Duration(a.FirstByteTimeout), Response: time.Duration(a.ResponseTimeout),
-	}}
+		ProbePatience: time.Duration(d.cfg.Breaker.ProbePatience),
+		HedgeOff:      a.HedgeAfter.Off, HedgeAfter: time.Duration(a.HedgeAfter.Fixed),
+	}, d.sink)
+	d.loop = loop
 	d.registry = tunnel.NewRegistry(time.Duration(d.cfg.Limits.TunnelIdle))
 	d.transports = upstream.NewTransports(dialer, time.Duration(a.ResponseTimeout))
 	d.front = &front.Front{
@@ -212,11 +218,15 @@ func (d *Daemon) build() {
 	}
 }
 
-// sink stores and logs what an exchange changed. Transitions are urgent.
-func (d *Daemon) sink(requestID string, events []pool.Event) {
+// sink stores and logs what changed. Transitions are urgent.
+func (d *Daemon) sink(events []pool.Event) {
 	for _, ev := range events {
+		if ev.Outage != pool.NoOutage {
+			d.log.Outage(ev)
+			continue
+		}
 		d.journal.Put(toRecord(ev.Proxy, d.cfg.BreakerSettings(), time.Now()), ev.Effect.Moved)
-		d.log.Transitions(requestID, ev)
+		d.log.Transitions(ev)
 	}
 }
 
@@ -285,6 +295,9 @@ func (d *Daemon) close() error {
 	}
 	if d.admin != nil {
 		d.admin.Close()
+	}
+	if d.loop != nil {
+		d.loop.Close() // its last verdicts belong into the journal
 	}
 	if d.journal != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

@@ -61,7 +61,7 @@ func TestConsoleTellsATransitionInASentence(t *testing.T) {
 	permit, _, _ := b.Acquire(now, time.Minute)
 	effect := b.Report(permit, breaker.Verdict{Outcome: breaker.Refused}, now)
 	got := line(t, func(l *Log) {
-		l.Transitions("r1", pool.Event{Proxy: proxy("mine"), Signal: pool.HandshakeAuth, Effect: effect})
+		l.Transitions(pool.Event{Request: "r1", Proxy: proxy("mine"), Signal: pool.HandshakeAuth, Effect: effect})
 	})
 	if !strings.Contains(got, " WRN breaker of mine: closed -> open for 15m0s ") || !strings.Contains(got, "rule=refused signal=handshake_auth") {
 		t.Error(got)

@@ -116,13 +116,13 @@ func (a *attemptLine) MarshalZerologObject(e *zerolog.Event) {
 }
 
 // Transitions writes a line for each change of state that an event brought.
-func (l *Log) Transitions(requestID string, ev pool.Event) {
+func (l *Log) Transitions(ev pool.Event) {
 	for t := range ev.Effect.Transitions {
-		l.transition(requestID, ev, t)
+		l.transition(ev, t)
 	}
 }
 
-func (l *Log) transition(requestID string, ev pool.Event, t breaker.Transition) {
+func (l *Log) transition(ev pool.Event, t breaker.Transition) {
 	e := l.Info()
 	if t.To == breaker.Open {
 		e = l.Warn()
@@ -138,7 +138,20 @@ func (l *Log) transition(requestID string, ev pool.Event, t breaker.Transition) 
 	if t.To == breaker.Open {
 		e = e.Dur("rest_ms", t.Until.Sub(t.At))
 	}
-	e.Str("request", requestID).Msg("breaker")
+	e.Str("request", ev.Request).Msg("breaker")
+}
+
+// Outage writes what the guard against local outages found.
+func (l *Log) Outage(ev pool.Event) {
+	switch ev.Outage {
+	case pool.OutageBegan:
+		l.Warn().Str("request", ev.Request).
+			Msg("all working proxies fail at once: this machine's network is probably down; failures are not counted, one request a second tries")
+	case pool.OutageEnded:
+		l.Info().Str("request", ev.Request).Msg("the network is back")
+	case pool.OutageGivenUp:
+		l.Warn().Msg("nothing has worked for a whole window: the proxies may really be down, failures count again")
+	}
 }
 
 // AcceptFailed reports that new clients have to wait.

@@ -49,7 +49,8 @@ func newRig(t testing.TB) *rig {
 	r := &rig{
 		t:        t,
 		settings: Settings{HeaderBytes: 64 << 10, HeaderTimeout: patience, KeepAlive: patience},
-		attempts: attempts.Settings{Attempts: 5, ExchangeTimeout: patience, FirstByte: patience, Response: patience},
+		attempts: attempts.Settings{Attempts: 5, ExchangeTimeout: patience, FirstByte: patience, Response: patience,
+			ProbePatience: patience, HedgeOff: true},
 		timeouts: upstream.Timeouts{Dial: patience, Handshake: patience},
 		options:  pool.Options{ProbeRate: 1e6, Salt: []byte("salt"), Breaker: breaker.DefaultSettings()},
 	}
@@ -81,11 +82,11 @@ func (r *rig) start(lines ...string) {
 		r.t.Fatal(err)
 	}
 	r.addr = ln.Addr().String()
-	loop := &attempts.Loop{Pool: r.pool, Settings: r.attempts, Sink: func(id string, events []pool.Event) {
+	loop := attempts.New(r.pool, r.attempts, func(events []pool.Event) {
 		for _, ev := range events {
-			log.Transitions(id, ev)
+			log.Transitions(ev)
 		}
-	}}
+	})
 	dialer := upstream.NewDialer(r.timeouts)
 	r.registry = tunnel.NewRegistry(r.idle)
 	transports := upstream.NewTransports(dialer, r.attempts.Response)
@@ -104,6 +105,7 @@ func (r *rig) start(lines ...string) {
 	})
 	r.closers = append(r.closers, func() {
 		r.shutdown(2 * time.Second)
+		loop.Close()
 		transports.Keep(func(pool.ID) bool { return false })
 	})
 }

@@ -71,12 +71,17 @@ func (s *Server) Serve(ctx context.Context, c *net.TCPConn, early []byte, x *att
 func (s *Server) open(ctx context.Context, cancel context.CancelFunc, c *net.TCPConn, x *attempts.Exchange) (*upstream.Conn, *pool.Lease, error) {
 	stop := WatchGone(c, cancel)
 	defer stop()
-	var up *upstream.Conn
-	lease, err := x.Run(ctx, func(ctx context.Context, l *pool.Lease) (err error) {
-		up, err = s.Dialer.Tunnel(ctx, l.Proxy.Spec, x.Target)
-		return err
+	return attempts.Run(ctx, x, attempts.Plan[*upstream.Conn]{
+		Try: func(ctx context.Context, l *pool.Lease) (*upstream.Conn, error) {
+			return s.Dialer.Tunnel(ctx, l.Proxy.Spec, x.Target)
+		},
+		Late: func(l *pool.Lease, up *upstream.Conn) {
+			_ = up.Close()
+			x.Unused(l)
+		},
+		Probe: true,
+		Hedge: true,
 	})
-	return up, lease, err
 }
 
 // hello sends our 200, in one write with what already came back. It bears no

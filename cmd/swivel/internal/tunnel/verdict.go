@@ -12,9 +12,10 @@ import (
 // for the proxy. The verdict falls at the first byte, not at the tunnel's end:
 // a tunnel may stay open for hours.
 type verdict struct {
-	x     *attempts.Exchange
-	lease *pool.Lease
-	limit time.Duration // from the client's first byte to the target's
+	x      *attempts.Exchange
+	lease  *pool.Lease
+	limit  time.Duration // from the client's first byte to the target's
+	opened time.Duration // from the lease to our 200
 
 	mu    sync.Mutex
 	timer *time.Timer
@@ -36,7 +37,7 @@ const (
 // are there already. The exchange belongs to the verdict from here on, which
 // ends it.
 func watchFirstByte(x *attempts.Exchange, l *pool.Lease, sent bool, limit time.Duration) *verdict {
-	v := &verdict{x: x, lease: l, limit: limit}
+	v := &verdict{x: x, lease: l, limit: limit, opened: x.Age(l)}
 	if sent {
 		v.asked = time.Now()
 	}
@@ -62,7 +63,17 @@ func (v *verdict) Sent() {
 func (v *verdict) Received() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.fix(func() { v.x.Reached(v.lease, pool.FirstByte) })
+	v.fix(func() { v.x.Reached(v.lease, pool.FirstByte, v.latency()) })
+}
+
+// latency is how long the proxy and the target took to answer: from the lease to
+// the 200 and from the question to the first byte, without the time in between
+// in which the client asked nothing.
+func (v *verdict) latency() time.Duration {
+	if v.asked.IsZero() {
+		return v.opened // a target that speaks first
+	}
+	return v.opened + time.Since(v.asked)
 }
 
 // UpstreamEnded implements Observer. An upstream that ends before its first

@@ -33,11 +33,12 @@ func judge(t *testing.T, sent, probe bool, play func(*verdict)) pool.Attempt {
 	}
 	p := pool.New(specs, options, time.Now())
 	time.Sleep(time.Second) // the probe's token
-	loop := &attempts.Loop{Pool: p, Sink: func(string, []pool.Event) {}, Settings: attempts.Settings{
-		Attempts: 1, ExchangeTimeout: time.Minute, FirstByte: firstByte,
-	}}
+	loop := attempts.New(p, attempts.Settings{Attempts: 1, ExchangeTimeout: time.Minute, FirstByte: firstByte, HedgeOff: true}, func([]pool.Event) {})
+	defer loop.Close()
 	x := loop.Begin("id", "example.test:443")
-	lease, err := x.Run(context.Background(), func(context.Context, *pool.Lease) error { return nil })
+	_, lease, err := attempts.Run(context.Background(), x, attempts.Plan[int]{
+		Try: func(context.Context, *pool.Lease) (int, error) { return 0, nil },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,41 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Hedge is when a second proxy is asked while the first is slow: "p95" (slower
+// than 95 % of the recent handshakes, the zero value), a duration, or "off".
+type Hedge struct {
+	Off   bool
+	Fixed Duration // 0: p95
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (h *Hedge) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "p95":
+		*h = Hedge{}
+		return nil
+	case "off":
+		*h = Hedge{Off: true}
+		return nil
+	}
+	var d Duration
+	if err := d.UnmarshalText(text); err != nil || d <= 0 {
+		return errors.New("want p95, off, or a duration such as 500ms")
+	}
+	*h = Hedge{Fixed: d}
+	return nil
+}
+
+// UnmarshalYAML implements yaml.Unmarshaler; see Duration's.
+func (h *Hedge) UnmarshalYAML(n *yaml.Node) error {
+	if err := h.UnmarshalText([]byte(n.Value)); err != nil {
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %v", n.Line, err)}}
+	}
+	return nil
+}
