@@ -6,18 +6,18 @@
 // It is a pure state machine: no I/O, no timers, no goroutines, no logging and
 // no clock of its own. The caller passes the time and gets back what changed.
 //
-//	closed ──run, refused, throttled──► open ──rest over──► half_open
-//	   ▲                                  ▲                  │     │
-//	   │                                  └──probe failed────┘     │
-//	   └─────────────enough probes in a row succeeded──────────────┘
+//	closed ──run, rate, slow, refused, throttled──► open ──rest over──► half_open
+//	   ▲                                             ▲                  │     │
+//	   │                                             └──probe failed────┘     │
+//	   └──────────────────enough probes in a row succeeded────────────────────┘
 //
 // Transitions are lazy: a rest that is over becomes half_open when the next
 // Acquire finds it over, a lost probe counts as failed when the next call finds
 // its lease expired. Nothing therefore gets stuck and nothing has to be stopped.
 //
 // A Breaker may be used by many goroutines; every method holds one mutex for
-// some tens of nanoseconds, except Ready, which takes no lock. Acquire, Report,
-// Suspect and Ready do not allocate.
+// some tens of nanoseconds, except Ready, Resting and Factor, which take no
+// lock. None of these, nor Acquire, Report and Suspect, allocates.
 //
 //	b := breaker.New(breaker.DefaultSettings(), rand.Float64)
 //	permit, effect, ok := b.Acquire(time.Now(), 15*time.Second)
@@ -33,40 +33,32 @@
 package breaker
 
 import (
-	"math"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
 // Breaker is the machine of one proxy. The zero value is not usable: call New
 // or Restore. A Breaker must not be copied.
 type Breaker struct {
+	published published // first: those who pick among many touch little else
+
 	mu sync.Mutex
 	m  machine
-
-	// gate repeats, for Ready, the instant before which Acquire refuses.
-	// m.origin is written once, before gate first leaves alwaysReady, so who
-	// has read any other gate may read the origin without the lock.
-	gate atomic.Int64
 }
-
-// alwaysReady is the gate of a breaker that refuses nobody.
-const alwaysReady = math.MinInt64
 
 // New returns a closed breaker without a history.
 //
 // A setting that Settings.Validate objects to is replaced by its default (a
 // MaxOpenTimeout below OpenTimeout by OpenTimeout), since a forgotten field must
-// not make a breaker that never opens or never closes. The defaults include
-// those for a zero Settings, but for Jitter, where 0 is a choice.
+// not make a breaker that never opens or never closes. The zero Settings are
+// the defaults.
 //
 // random yields numbers in [0, 1) for the jitter, as rand.Float64 does; nil
 // stands for no jitter. It is called under the breaker's lock and must not call
 // the breaker; shared between breakers it must be safe for concurrent use.
 func New(s Settings, random func() float64) *Breaker {
 	b := &Breaker{m: newMachine(s.repaired(), random)}
-	b.gate.Store(alwaysReady)
+	b.published.begin()
 	return b
 }
 
@@ -86,12 +78,18 @@ func (b *Breaker) Acquire(now time.Time, lease time.Duration) (Permit, Effect, b
 	defer b.mu.Unlock()
 	n, e := b.m.begin(now)
 	p, ok := b.m.acquire(lease, n, &e)
-	b.publish()
+	b.publish(n)
 	return p, e, ok
 }
 
 // Report tells what came of the attempt that p allowed. Once the breaker has
 // moved on, or p was a probe whose lease has expired, the result is stale.
+//
+// A suspected failure counts for less. On a closed breaker as many suspicions
+// as make a run of failures, without a success in between, open it by RuleRun;
+// failures do not reset them, nor add to them, and the window does not count
+// them. A suspect probe re-opens the breaker for the rest of its last failure
+// again, not for a longer one.
 func (b *Breaker) Report(p Permit, v Verdict, now time.Time) Effect {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,38 +102,13 @@ func (b *Breaker) Report(p Permit, v Verdict, now time.Time) Effect {
 	default:
 		b.m.judgeClosed(v, n, &e)
 	}
-	b.publish()
+	b.publish(n)
 	return e
 }
 
 // Suspect reports, in place of Report, an attempt that failed without telling
 // whether proxy or target was at fault, and about which nothing more will come
-// to be known.
-//
-// On a closed breaker ConsecutiveFailures suspicions without a success in
-// between count as that many failures: it opens by RuleRun. Failures do not
-// reset them, nor add to them. A suspect probe re-opens the breaker for the rest
-// of its last failure again, not for a longer one.
+// to be known. It is short for the report of a suspected failure.
 func (b *Breaker) Suspect(p Permit, now time.Time) Effect {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n, e := b.m.begin(now)
-	switch {
-	case !b.m.honours(p):
-		e.Stale = true
-	case p.probe:
-		b.m.suspectProbe(n, &e)
-	default:
-		b.m.suspectClosed(n, &e)
-	}
-	b.publish()
-	return e
-}
-
-// publish brings the gate up to date. An unchanged gate, the rule on a closed
-// breaker, is not written: its cache line stays with the pickers.
-func (b *Breaker) publish() {
-	if g := int64(b.m.gate()); g != b.gate.Load() {
-		b.gate.Store(g)
-	}
+	return b.Report(p, Verdict{Outcome: Failure, Suspected: true}, now)
 }

@@ -20,6 +20,15 @@ type Verdict struct {
 	// Throttled only, is cut at Settings.MaxOpenTimeout, and stands for
 	// Settings.OpenTimeout when it is not more than 0.
 	Rest time.Duration
+	// Latency is how long a Success took, 0 if that was not measured. It matters
+	// only where there is a Settings.LatencyLimit.
+	Latency time.Duration
+	// Suspected says of a Failure that the target may be to blame for it, and
+	// that nothing more will come to be known.
+	Suspected bool
+	// Alone says that no other candidate is closed. If this attempt opens the
+	// breaker, its rests do not grow: nobody else could serve meanwhile.
+	Alone bool
 }
 
 // Transition is one change of state.
@@ -30,6 +39,8 @@ type Transition struct {
 	Until      time.Time // To == Open: when the rest is over; else zero
 	Failures   int       // failures of the run so far
 	Suspicions int       // suspicions in a row so far
+	Rate       float64   // share of failures in the window, 0 to 1
+	Samples    int       // outcomes in the window
 }
 
 // Effect is what a call did to the breaker. The zero value is nothing.
@@ -42,7 +53,11 @@ type Effect struct {
 	Earlier    Transition
 	MovedTwice bool
 
-	Changed bool // something that belongs into storage changed (always true when Moved)
+	// Changed says that something changed for which the state is worth storing
+	// again; it is always true when Moved. A success that ends no run and makes up
+	// for no misses does not set it: the stored window is as of the last failure
+	// or of the success after it, and nothing is stored of who never failed.
+	Changed bool
 	Stale   bool // the permit was of an older generation: its result changed nothing
 }
 

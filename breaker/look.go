@@ -10,13 +10,13 @@ import "time"
 // would surely refuse now. It takes no lock, so that a picker can skip open
 // proxies cheaply; true is no promise.
 func (b *Breaker) Ready(now time.Time) bool {
-	g := b.gate.Load()
-	return g == alwaysReady || int64(now.Sub(b.m.origin)) >= g
+	g := instant(b.published.gate.Load())
+	return g == never || instant(now.Sub(b.m.origin)) >= g
 }
 
 // Resting reports, without a lock, whether the breaker is anything but closed:
 // then a granted Acquire is a probe.
-func (b *Breaker) Resting() bool { return b.gate.Load() != alwaysReady }
+func (b *Breaker) Resting() bool { return instant(b.published.gate.Load()) != never }
 
 // State returns the state that the breaker is in. A rest that is over does not
 // change it: only Acquire makes an open breaker half_open. See Due.

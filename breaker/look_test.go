@@ -1,6 +1,7 @@
 package breaker_test
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
@@ -82,6 +83,24 @@ func TestTimeBeforeTheFirstCallDoesNotGrant(t *testing.T) {
 	}
 }
 
+// TestBreakersOfALargePoolFitIntoMemory is about pools of 100,000 proxies.
+func TestBreakersOfALargePoolFitIntoMemory(t *testing.T) {
+	const count, limit = 10_000, 640
+	breakers := make([]*breaker.Breaker, count)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range breakers {
+		breakers[i] = breaker.New(breaker.DefaultSettings(), nil)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if each := (after.HeapAlloc - before.HeapAlloc) / count; each > limit {
+		t.Errorf("a breaker takes %d bytes, want at most %d", each, limit)
+	}
+	runtime.KeepAlive(breakers)
+}
+
 func TestAttemptsAndChecksDoNotAllocate(t *testing.T) {
 	b := breaker.New(breaker.DefaultSettings(), func() float64 { return 0.5 })
 	now := start
@@ -90,6 +109,7 @@ func TestAttemptsAndChecksDoNotAllocate(t *testing.T) {
 			b.Report(p, breaker.Verdict{Outcome: o}, now)
 		}
 		b.Ready(now)
+		b.Factor(now)
 		b.State(now)
 		b.RetryAfter(now)
 		now = now.Add(7 * time.Second)

@@ -2,11 +2,6 @@ package breaker
 
 import "time"
 
-// quiet is how long a breaker has to have been closed before its opens in a row
-// are forgotten. One that re-opens sooner has not recovered, it was only let off:
-// its rest goes on growing.
-const quiet = 60 * time.Second
-
 // machine is the state machine without its lock. Its methods are called with
 // Breaker.mu held, or on a copy; begin comes first, to bring it up to date.
 type machine struct {
@@ -20,7 +15,13 @@ type machine struct {
 	since      instant // of the last change of state
 	until      instant // when the rest is, or was, over
 
-	run        run // kept while open, to be seen; cleared on closing
+	// Kept while open, to be seen; cleared on closing.
+	run     run
+	window  window // empty if Settings.Outcomes make it one of the history
+	history history
+	pace    pace
+
+	record     record
 	opensInRow int
 
 	probe probe
@@ -35,22 +36,26 @@ func newMachine(s Settings, random func() float64) machine {
 		since:      never,
 		until:      never,
 		run:        newRun(s.ConsecutiveFailures),
+		window:     newWindow(s.Window),
 	}
 }
 
 // begin turns now into a moment and does what time alone has done: it forgets
-// the opens in a row, and fails a probe whose lease has expired.
+// the opens in a row, and fails a probe whose lease has expired. A breaker that
+// re-opens within one window has not recovered, it was only let off: its rest
+// goes on growing.
 func (m *machine) begin(now time.Time) (moment, Effect) {
 	if m.origin.IsZero() {
 		m.origin = now
 	}
 	n := moment{now: now, at: instant(now.Sub(m.origin))}
 	var e Effect
-	if m.state == Closed && n.at >= m.since.add(quiet) {
+	if m.state == Closed && n.at >= m.since.add(m.settings.Window) {
 		m.opensInRow = 0
 	}
 	if m.probe.out && n.at >= m.probe.expires {
 		m.opensInRow++
+		m.record.miss()
 		m.open(RuleProbe, m.probe.expires, m.probe.lapse, n, &e)
 	}
 	return n, e
@@ -83,7 +88,7 @@ func (m *machine) honours(p Permit) bool {
 func (m *machine) gate() instant {
 	switch {
 	case m.state == Closed:
-		return alwaysReady
+		return never
 	case m.state == Open:
 		return m.until
 	case m.probe.out:
@@ -93,9 +98,12 @@ func (m *machine) gate() instant {
 	}
 }
 
-// trip opens the breaker for a failure: the rest is the next longer one.
-func (m *machine) trip(rule Rule, n moment, e *Effect) {
-	m.opensInRow++
+// trip opens the breaker for a failure: the rest is the next longer one, unless
+// the proxy is alone.
+func (m *machine) trip(rule Rule, alone bool, n moment, e *Effect) {
+	if !alone {
+		m.opensInRow++
+	}
 	m.openFor(m.settings.rest(m.opensInRow), rule, n, e)
 }
 
@@ -127,13 +135,17 @@ func (m *machine) close(n moment, e *Effect) {
 	m.move(Closed, RuleRecovered, n.at, n, e)
 	m.until, m.rule, m.wins, m.probe = never, RuleRecovered, 0, probe{}
 	m.run.clear()
+	m.window.clear()
+	m.history, m.pace = history{}, pace{}
 }
 
 // move is the only place that changes the state.
 func (m *machine) move(to State, rule Rule, at instant, n moment, e *Effect) {
+	held := m.held(at)
 	t := Transition{
 		From: m.state, To: to, Rule: rule, At: n.time(at),
-		Failures: len(m.run.failures), Suspicions: m.run.suspicions,
+		Failures: m.run.length(), Suspicions: m.run.suspicions,
+		Rate: held.rate(), Samples: int(held.total),
 	}
 	if to == Open {
 		t.Until = n.time(m.until)

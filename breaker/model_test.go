@@ -1,6 +1,7 @@
 package breaker_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -31,6 +32,7 @@ func TestBreakerBehavesLikeTheNaiveReference(t *testing.T) {
 			"":        m.compare,
 			"acquire": m.acquire,
 			"attempt": m.attempt,
+			"burst":   m.burst,
 			"report":  m.report,
 			"wait":    m.wait,
 			"restart": m.restart,
@@ -39,19 +41,25 @@ func TestBreakerBehavesLikeTheNaiveReference(t *testing.T) {
 	})
 }
 
-// newModel draws settings whose rests are whole seconds and whose jitter is a
+// newModel draws settings whose times are whole seconds and whose jitter is a
 // power of two, so that the two may calculate differently and still agree.
 func newModel(t *rapid.T) *model {
 	seconds := func(low, high int, label string) time.Duration {
 		return time.Duration(rapid.IntRange(low, high).Draw(t, label)) * time.Second
 	}
 	s := breaker.Settings{
-		ConsecutiveFailures: rapid.IntRange(1, 4).Draw(t, "failures"),
+		ConsecutiveFailures: rapid.IntRange(0, 4).Draw(t, "failures"),
 		RunWindow:           seconds(10, 600, "run window"),
+		Window:              12 * seconds(1, 10, "window"),
+		MinSamples:          rapid.IntRange(1, 8).Draw(t, "samples"),
+		ErrorRatio:          rapid.SampledFrom([]float64{0.2, 0.4, 0.75, 1}).Draw(t, "ratio"),
+		LatencyLimit:        rapid.SampledFrom([]time.Duration{0, limit}).Draw(t, "limit"),
 		OpenTimeout:         seconds(1, 60, "open"),
 		Jitter:              rapid.SampledFrom([]float64{0, 0.25, 1}).Draw(t, "jitter"),
 		ProbeSuccesses:      rapid.IntRange(1, 3).Draw(t, "probes"),
 		RefusedTimeout:      seconds(1, 900, "refused"),
+		SlowStart:           seconds(0, 60, "slow start"),
+		Outcomes:            rapid.SampledFrom([]int{0, 0, 8, 30}).Draw(t, "outcomes"),
 	}
 	s.MaxOpenTimeout = s.OpenTimeout + seconds(0, 600, "max open")
 	random := rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "random")
@@ -61,6 +69,9 @@ func newModel(t *rapid.T) *model {
 		now:   start,
 	}
 }
+
+// limit is the latency limit of the models that have one.
+const limit = time.Second
 
 func (m *model) acquire(t *rapid.T) {
 	lease := rapid.SampledFrom([]time.Duration{time.Second, 15 * time.Second, 10 * time.Minute}).Draw(t, "lease")
@@ -90,23 +101,55 @@ func (m *model) report(t *rapid.T) {
 	// Of the last few, or nearly all would be stale.
 	recent := m.permits[max(0, len(m.permits)-4):]
 	p := rapid.SampledFrom(recent).Draw(t, "permit")
-	o := rapid.SampledFrom([]breaker.Outcome{
-		breaker.Success, breaker.Success, breaker.Failure, breaker.Failure,
-		breaker.Refused, breaker.Throttled, breaker.Ignored, suspected,
-	}).Draw(t, "outcome")
-	rest := time.Duration(rapid.IntRange(1, 2000).Draw(t, "rest")) * time.Second
+	v := drawVerdict(t)
 	before := m.real.Snapshot(m.now)
-	var e breaker.Effect
-	if o == suspected {
-		e = m.real.Suspect(p.real, m.now)
-	} else {
-		e = m.real.Report(p.real, breaker.Verdict{Outcome: o, Rest: rest}, m.now)
-	}
-	m.checkEffect(t, e, m.naive.report(p.id, o, rest, m.now))
+	e := m.real.Report(p.real, v, m.now)
+	m.checkEffect(t, e, m.naive.report(p.id, v, m.now))
 	if e.Stale {
 		if diff := cmp.Diff(before, m.real.Snapshot(m.now)); diff != "" {
 			t.Fatalf("a stale result changed something:\n%s", diff)
 		}
+	}
+}
+
+func drawVerdict(t *rapid.T) breaker.Verdict {
+	v := breaker.Verdict{
+		Outcome: rapid.SampledFrom([]breaker.Outcome{
+			breaker.Success, breaker.Success, breaker.Success, breaker.Failure, breaker.Failure, breaker.Failure,
+			breaker.Refused, breaker.Throttled, breaker.Ignored,
+		}).Draw(t, "outcome"),
+		Rest:      time.Duration(rapid.IntRange(1, 2000).Draw(t, "rest")) * time.Second,
+		Latency:   rapid.SampledFrom([]time.Duration{0, limit, limit + 1}).Draw(t, "latency"),
+		Suspected: rapid.SampledFrom([]bool{false, false, true}).Draw(t, "suspected"),
+		Alone:     rapid.Bool().Draw(t, "alone"),
+	}
+	if v.Suspected && v.Outcome != breaker.Failure {
+		v.Suspected = false
+	}
+	return v
+}
+
+// burst is many attempts that a busy proxy makes short work of: without those no
+// window fills. All but a few end alike.
+func (m *model) burst(t *rapid.T) {
+	usual := rapid.SampledFrom([]breaker.Outcome{breaker.Success, breaker.Success, breaker.Failure}).Draw(t, "usual")
+	every := rapid.IntRange(2, 12).Draw(t, "every")
+	pause := rapid.SampledFrom([]time.Duration{0, 100 * time.Millisecond, time.Second}).Draw(t, "pause")
+	latency := rapid.SampledFrom([]time.Duration{0, limit, limit + 1}).Draw(t, "latency")
+	for i := range rapid.IntRange(5, 40).Draw(t, "attempts") {
+		v := breaker.Verdict{Outcome: usual, Latency: latency}
+		if i%every == every-1 {
+			v.Outcome = breaker.Success + breaker.Failure - usual
+		}
+		granted := len(m.permits)
+		m.acquire(t)
+		if len(m.permits) > granted {
+			p := m.permits[granted]
+			m.permits = m.permits[:granted]
+			m.checkEffect(t, m.real.Report(p.real, v, m.now), m.naive.report(p.id, v, m.now))
+		}
+		m.now = m.now.Add(pause)
+		m.compare(t)
 	}
 }
 
@@ -142,7 +185,9 @@ func (m *model) restart(t *rapid.T) {
 func (m *model) checkEffect(t *rapid.T, e breaker.Effect, stale bool) {
 	var moves []naiveMove
 	for tr := range e.Transitions {
-		moves = append(moves, naiveMove{tr.From, tr.To, tr.Rule, tr.At, tr.Until})
+		moves = append(moves, naiveMove{
+			tr.From, tr.To, tr.Rule, tr.At, tr.Until, tr.Failures, tr.Suspicions, tr.Rate, tr.Samples,
+		})
 		m.checkRest(t, tr)
 	}
 	if diff := cmp.Diff(m.naive.moves, moves); diff != "" {
@@ -173,6 +218,9 @@ func (m *model) checkRest(t *rapid.T, tr breaker.Transition) {
 
 // compare looks at both from all sides.
 func (m *model) compare(t *rapid.T) {
+	if got, want := m.real.Factor(m.now), m.naive.factor(m.now); math.Abs(got-want) > 1e-9 {
+		t.Fatalf("factor %v, want %v", got, want)
+	}
 	got := m.real.Snapshot(m.now)
 	m.naive.pass(m.now)
 	if got.Generation < m.highest {

@@ -22,6 +22,9 @@ type naive struct {
 	suspicions int
 	opens      int
 	wins       int
+	slow       []bool // whether each measured success since it last closed was too slow
+	naiveTrack
+	shown naiveShown
 
 	granted int          // number of the last permit
 	counts  map[int]bool // the permits whose results count
@@ -41,25 +44,33 @@ type naiveMove struct {
 	From, To  breaker.State
 	Rule      breaker.Rule
 	At, Until time.Time
+
+	Failures, Suspicions int
+	Rate                 float64
+	Samples              int
 }
 
 func newNaive(s breaker.Settings, random float64) *naive {
-	return &naive{s: s, random: random, counts: map[int]bool{}}
+	n := &naive{s: s, random: random, counts: map[int]bool{}}
+	n.show(start)
+	return n
 }
 
 // pass lets time do what it does.
 func (n *naive) pass(now time.Time) {
 	if n.probe != nil && !now.Before(n.probe.expiry) {
 		n.opens++
+		n.missed()
 		n.openAt(n.probe.expiry, n.growing(), breaker.RuleProbe)
 	}
-	if n.state == breaker.Closed && !now.Before(n.changed.Add(time.Minute)) {
+	if n.state == breaker.Closed && !now.Before(n.changed.Add(n.s.Window)) {
 		n.opens = 0
 	}
 }
 
 func (n *naive) acquire(now time.Time, lease time.Duration) (id int, probe, ok bool) {
 	n.pass(now)
+	defer func() { n.show(now) }()
 	switch n.state {
 	case breaker.Open:
 		if now.Before(n.until) {
@@ -80,62 +91,73 @@ func (n *naive) acquire(now time.Time, lease time.Duration) (id int, probe, ok b
 	return n.granted, n.probe != nil, true
 }
 
-// suspected is the outcome by which report knows a Suspect.
-const suspected breaker.Outcome = 200
-
-func (n *naive) report(id int, o breaker.Outcome, rest time.Duration, now time.Time) (stale bool) {
+func (n *naive) report(id int, v breaker.Verdict, now time.Time) (stale bool) {
 	n.pass(now)
+	defer func() { n.show(now) }()
 	if !n.counts[id] {
 		return true
 	}
 	if n.probe != nil {
-		n.endProbe(o, rest, now)
+		n.endProbe(v, now)
 		delete(n.counts, id)
 		return false
 	}
-	switch o {
-	case breaker.Success:
-		n.dirty = n.dirty || len(n.failures) > 0 || n.suspicions > 0
-		n.failures, n.suspicions = nil, 0
-	case breaker.Failure:
-		n.dirty = true
-		n.failures = append(n.failures, now)
-	case suspected:
+	switch {
+	case v.Outcome == breaker.Success:
+		n.dirty = n.dirty || len(n.failures) > 0 || n.suspicions > 0 || n.storedMisses() > 0
+		n.failures, n.suspicions, n.proven = nil, 0, true
+		n.count(false, now)
+		n.judgePace(v, now)
+	case v.Outcome == breaker.Failure && v.Suspected:
 		n.dirty = true
 		n.suspicions++
-	case breaker.Refused, breaker.Throttled:
-		n.askedFor(o, rest, now)
-		return false
+	case v.Outcome == breaker.Failure:
+		n.dirty = true
+		n.missed()
+		n.fail(now)
+		n.count(true, now)
+	case v.Outcome == breaker.Refused || v.Outcome == breaker.Throttled:
+		n.askedFor(v.Outcome, v.Rest, now)
 	}
-	if len(n.young(now)) >= n.s.ConsecutiveFailures || n.suspicions >= n.s.ConsecutiveFailures {
-		n.opens++
-		n.openAt(now, n.growing(), breaker.RuleRun)
+	if v.Outcome == breaker.Failure {
+		n.judge(v, now)
 	}
 	return false
 }
 
-func (n *naive) endProbe(o breaker.Outcome, rest time.Duration, now time.Time) {
+func (n *naive) endProbe(v breaker.Verdict, now time.Time) {
 	p := n.probe
 	n.probe, n.next = nil, now
-	switch o {
+	switch v.Outcome {
 	case breaker.Success:
+		n.proven = true
+		if n.s.LatencyLimit > 0 && v.Latency > n.s.LatencyLimit {
+			n.trip(breaker.RuleProbe, v, now)
+			return
+		}
 		n.dirty = true
 		n.wins++
 		if n.wins == n.s.ProbeSuccesses {
-			n.moveTo(breaker.Closed, breaker.RuleRecovered, now)
-			n.rule = breaker.RuleRecovered
-			n.failures, n.suspicions, n.wins, n.until = nil, 0, 0, time.Time{}
+			n.recover(now)
 		}
 	case breaker.Failure:
-		n.opens++
-		n.openAt(now, n.growing(), breaker.RuleProbe)
-	case suspected:
-		n.openAt(now, n.growing(), breaker.RuleProbe)
+		if v.Suspected {
+			v.Alone = true // no longer rest than before
+		} else {
+			n.missed()
+		}
+		n.trip(breaker.RuleProbe, v, now)
 	case breaker.Refused, breaker.Throttled:
-		n.askedFor(o, rest, now)
+		n.askedFor(v.Outcome, v.Rest, now)
 	default:
 		n.next = p.granted.Add(time.Second)
 	}
+}
+
+func (n *naive) recover(now time.Time) {
+	n.moveTo(breaker.Closed, breaker.RuleRecovered, now)
+	n.rule, n.wins, n.until = breaker.RuleRecovered, 0, time.Time{}
+	n.failures, n.suspicions, n.outcomes, n.slow = nil, 0, nil, nil
 }
 
 func (n *naive) askedFor(o breaker.Outcome, rest time.Duration, now time.Time) {
@@ -162,7 +184,8 @@ func (n *naive) openAt(at time.Time, rest time.Duration, rule breaker.Rule) {
 }
 
 func (n *naive) moveTo(to breaker.State, rule breaker.Rule, at time.Time) {
-	m := naiveMove{From: n.state, To: to, Rule: rule, At: at}
+	m := naiveMove{From: n.state, To: to, Rule: rule, At: at, Failures: len(n.failures), Suspicions: n.suspicions}
+	m.Rate, m.Samples = n.rate(at)
 	if to == breaker.Open {
 		m.Until = n.until
 	}
@@ -173,7 +196,7 @@ func (n *naive) moveTo(to breaker.State, rule breaker.Rule, at time.Time) {
 // young are the failures that are not too old to count.
 func (n *naive) young(now time.Time) []time.Time {
 	var young []time.Time
-	for _, t := range n.failures {
+	for _, t := range newest(n.failures, n.s.ConsecutiveFailures) {
 		if now.Sub(t) <= n.s.RunWindow {
 			young = append(young, t)
 		}
@@ -204,9 +227,15 @@ func (n *naive) restart(stored, now time.Time) {
 		n.failures[i] = earlier(t, now)
 	}
 	n.failures = n.young(now)
+	n.slow = nil
+	n.restartWindow(stored, now)
+	defer func() { n.show(now) }()
 	if n.state == breaker.Closed {
+		longest := max(0, n.s.ConsecutiveFailures-1)
+		n.failures, n.suspicions = newest(n.failures, longest), min(n.suspicions, longest)
 		return
 	}
+	n.suspicions = min(n.suspicions, n.s.ConsecutiveFailures)
 	if n.state == breaker.HalfOpen {
 		n.state, n.probe, n.until = breaker.Open, nil, earlier(n.until, now)
 	}
@@ -223,7 +252,15 @@ func (n *naive) snapshot(now time.Time) breaker.Snapshot {
 	return breaker.Snapshot{
 		State: n.state, Failures: n.young(now), Suspicions: n.suspicions, OpensInRow: n.opens,
 		Rule: n.rule, NextTest: n.until, LastChange: n.changed, ProbeWins: n.wins,
+		Window: n.tallies(now), Recent: n.recent(), Succeeded: n.proven, Misses: n.storedMisses(),
 	}
+}
+
+func (n *naive) storedMisses() int {
+	if n.proven {
+		return 0
+	}
+	return min(n.misses, 3)
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -1,7 +1,6 @@
 package breaker
 
 import (
-	"cmp"
 	"strconv"
 	"time"
 )
@@ -9,8 +8,8 @@ import (
 // Overrides are the settings that one proxy has of its own, from its line in a
 // list. The zero value changes nothing. Overrides can be compared with ==.
 type Overrides struct {
-	values Settings // 0: not named
-	jitter bool     // values.Jitter was named: there 0 means something
+	values Settings
+	named  uint16 // a bit for each of keyed; 0 may be a value, so values cannot tell
 }
 
 // Set takes one key=value of a list line; known tells whether the key is one of
@@ -20,83 +19,82 @@ type Overrides struct {
 // An error begins with the key, says what is expected, does not repeat the
 // value, and leaves the overrides as they were.
 func (o *Overrides) Set(key, value string) (known bool, err error) {
-	next := *o
-	switch key {
-	case "consecutive_failures":
-		next.values.ConsecutiveFailures, err = parseCount(key, value)
-	case "run_window":
-		next.values.RunWindow, err = parseDuration(key, value)
-	case "open_timeout":
-		next.values.OpenTimeout, err = parseDuration(key, value)
-	case "max_open_timeout":
-		next.values.MaxOpenTimeout, err = parseDuration(key, value)
-	case "jitter":
-		next.values.Jitter, err = parseShare(key, value)
-		next.jitter = true
-	case "probe_successes":
-		next.values.ProbeSuccesses, err = parseCount(key, value)
-	case "refused_timeout":
-		next.values.RefusedTimeout, err = parseDuration(key, value)
-	default:
-		return false, nil
+	for i, k := range keyed {
+		if k.key != key {
+			continue
+		}
+		next := *o
+		next.named |= 1 << i
+		parse(k.field(&next.values), value)
+		if err = k.check(&next.values); err == nil {
+			*o = next
+		}
+		return true, err
 	}
-	if err == nil {
-		*o = next
-	}
-	return true, err
+	return false, nil
 }
 
 // With returns s with what o names replaced. Each value may be fine and the
 // whole not (an open_timeout above the maximum): Validate the result.
 func (s Settings) With(o Overrides) Settings {
-	v := o.values
-	s.ConsecutiveFailures = cmp.Or(v.ConsecutiveFailures, s.ConsecutiveFailures)
-	s.RunWindow = cmp.Or(v.RunWindow, s.RunWindow)
-	s.OpenTimeout = cmp.Or(v.OpenTimeout, s.OpenTimeout)
-	s.MaxOpenTimeout = cmp.Or(v.MaxOpenTimeout, s.MaxOpenTimeout)
-	if o.jitter {
-		s.Jitter = v.Jitter
+	if o.named == 0 {
+		return s
 	}
-	s.ProbeSuccesses = cmp.Or(v.ProbeSuccesses, s.ProbeSuccesses)
-	s.RefusedTimeout = cmp.Or(v.RefusedTimeout, s.RefusedTimeout)
+	for i, k := range keyed {
+		if o.named&(1<<i) != 0 {
+			k.take(&s, &o.values)
+		}
+	}
 	return s
 }
 
-// The parsers leave it to the checks to say what is expected: what cannot be
-// parsed becomes a value that no check accepts.
+// parse leaves it to the check to say what is expected: what cannot be parsed
+// becomes a value that no check accepts.
+func parse(field any, value string) {
+	switch v := field.(type) {
+	case *int:
+		*v = parseCount(value)
+	case *float64:
+		*v = parseShare(value)
+	case *time.Duration:
+		*v = parseDuration(value)
+	}
+}
 
-func parseCount(key, value string) (int, error) {
+func parseCount(value string) int {
 	n, err := strconv.Atoi(value)
 	if err != nil {
-		n = -1
+		return -1
 	}
-	return n, checkCount(key, n)
+	return n
 }
 
-func parseShare(key, value string) (float64, error) {
+func parseShare(value string) float64 {
 	f, err := strconv.ParseFloat(value, 64)
 	if err != nil {
-		f = -1
+		return -1
 	}
-	return f, checkShare(key, f)
+	return f
 }
 
-func parseDuration(key, value string) (time.Duration, error) {
+func parseDuration(value string) time.Duration {
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil {
+		return inSeconds(seconds)
+	}
 	d, err := time.ParseDuration(value)
-	if seconds, numErr := strconv.ParseFloat(value, 64); numErr == nil {
-		d, err = inSeconds(seconds), nil
-	}
 	if err != nil {
-		d = -1
+		return -1
 	}
-	return d, checkDuration(key, d)
+	return d
 }
 
 // inSeconds returns a negative duration for a number that is none: converting
-// NaN or a number too large would yield anything.
+// NaN or a number too large would yield anything. A number too small for the
+// clock is none either, and not 0, which would be off.
 func inSeconds(f float64) time.Duration {
-	if !(f > 0 && f <= maxDuration.Seconds()) {
+	d := time.Duration(f * float64(time.Second))
+	if !(f >= 0 && f <= maxDuration.Seconds()) || d == 0 && f > 0 {
 		return -1
 	}
-	return time.Duration(f * float64(time.Second))
+	return d
 }

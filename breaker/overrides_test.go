@@ -22,6 +22,12 @@ func TestOverridesReplaceOnlyWhatTheyName(t *testing.T) {
 		{"jitter", "0.25", func(s *breaker.Settings) { s.Jitter = 0.25 }},
 		{"probe_successes", "1", func(s *breaker.Settings) { s.ProbeSuccesses = 1 }},
 		{"refused_timeout", "0.5", func(s *breaker.Settings) { s.RefusedTimeout = 500 * time.Millisecond }},
+		{"consecutive_failures", "0", func(s *breaker.Settings) { s.ConsecutiveFailures = 0 }},
+		{"window", "2m", func(s *breaker.Settings) { s.Window = 2 * time.Minute }},
+		{"min_samples", "50", func(s *breaker.Settings) { s.MinSamples = 50 }},
+		{"error_ratio", "1", func(s *breaker.Settings) { s.ErrorRatio = 1 }},
+		{"latency_limit", "0.8", func(s *breaker.Settings) { s.LatencyLimit = 800 * time.Millisecond }},
+		{"slow_start", "0", func(s *breaker.Settings) { s.SlowStart = 0 }},
 	} {
 		t.Run(c.key, func(t *testing.T) {
 			var o breaker.Overrides
@@ -49,7 +55,7 @@ func TestZeroOverridesChangeNothing(t *testing.T) {
 
 func TestKeysOfOthersAreLeftAlone(t *testing.T) {
 	var o breaker.Overrides
-	for _, key := range []string{"weight", "", "Open_Timeout", "window"} {
+	for _, key := range []string{"weight", "", "Open_Timeout", "outcomes"} {
 		if known, err := o.Set(key, "nonsense"); known || err != nil {
 			t.Errorf("Set(%q) = %v, %v, want an unknown key and no error", key, known, err)
 		}
@@ -68,8 +74,15 @@ func TestBadOverrideSaysWhatIsWantedAndSetsNothing(t *testing.T) {
 		{"max_open_timeout", "inf", duration},
 		{"refused_timeout", "1e-12", duration},
 		{"refused_timeout", "99999h", duration},
-		{"consecutive_failures", "0", ": want a whole number from 1"},
-		{"consecutive_failures", "2.5", ": want a whole number from 1"},
+		{"consecutive_failures", "-1", ": want a whole number from 0, which is off, to 1000"},
+		{"consecutive_failures", "2.5", ": want a whole number from 0"},
+		{"min_samples", "0", ": want a whole number from 1"},
+		{"error_ratio", "0", ": want a number from 0 to 1 but not 0"},
+		{"error_ratio", "40", ": want a number from 0 to 1"},
+		{"window", "0", duration},
+		{"latency_limit", "-1s", ": want a duration such as 30s, 0 for off"},
+		{"latency_limit", "1e-12", ": want a duration such as 30s, 0 for off"},
+		{"slow_start", "99999h", ": want a duration such as 30s, 0 for off"},
 		{"probe_successes", "99999999999999999999", ": want a whole number from 1"},
 		{"jitter", "10%", ": want a number from 0 to 1"},
 		{"jitter", "NaN", ": want a number from 0 to 1"},
@@ -93,5 +106,20 @@ func TestOverridesThatDoNotFitTheRestAreFoundByValidate(t *testing.T) {
 	}
 	if err := breaker.DefaultSettings().With(o).Validate(); err == nil {
 		t.Error("an open_timeout above the maximum was accepted")
+	}
+}
+
+func TestOverrideOfZeroReplacesADefaultThatIsNot(t *testing.T) {
+	s := breaker.DefaultSettings()
+	s.LatencyLimit = time.Second
+	var o breaker.Overrides
+	for _, key := range []string{"latency_limit", "consecutive_failures", "slow_start", "jitter"} {
+		if _, err := o.Set(key, "0"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s = s.With(o)
+	if s.LatencyLimit != 0 || s.ConsecutiveFailures != 0 || s.SlowStart != 0 || s.Jitter != 0 {
+		t.Errorf("got %+v, want four settings off", s)
 	}
 }

@@ -38,9 +38,9 @@ func (m *machine) grant(lease time.Duration, n moment) Permit {
 func (m *machine) judgeProbe(v Verdict, n moment, e *Effect) {
 	switch v.Outcome {
 	case Success:
-		m.win(n, e)
+		m.judgeWin(v, n, e)
 	case Failure:
-		m.trip(RuleProbe, n, e)
+		m.judgeLoss(v, n, e)
 	case Refused, Throttled:
 		m.obey(v, n, e)
 	default:
@@ -48,7 +48,14 @@ func (m *machine) judgeProbe(v Verdict, n moment, e *Effect) {
 	}
 }
 
-func (m *machine) win(n moment, e *Effect) {
+// judgeWin takes a probe that succeeded. One that was slow has failed: the
+// proxy works, but the breaker may be open because it does so slowly.
+func (m *machine) judgeWin(v Verdict, n moment, e *Effect) {
+	m.record.prove()
+	if m.settings.slow(v.Latency) {
+		m.trip(RuleProbe, v.Alone, n, e)
+		return
+	}
 	e.Changed = true
 	m.wins++
 	m.probe = probe{next: never}
@@ -57,9 +64,13 @@ func (m *machine) win(n moment, e *Effect) {
 	}
 }
 
-// suspectProbe re-opens without a longer rest: the target may have been at
-// fault. After a rest that the proxy had asked for there may be no failure to
-// take the length from; then it is the shortest.
-func (m *machine) suspectProbe(n moment, e *Effect) {
-	m.openFor(m.settings.rest(m.opensInRow), RuleProbe, n, e)
+// judgeLoss takes a probe that failed. A mere suspicion re-opens without a
+// longer rest: the target may have been at fault. After a rest that the proxy
+// had asked for there may be no failure to take the length from; then it is the
+// shortest.
+func (m *machine) judgeLoss(v Verdict, n moment, e *Effect) {
+	if !v.Suspected {
+		m.record.miss()
+	}
+	m.trip(RuleProbe, v.Alone || v.Suspected, n, e)
 }

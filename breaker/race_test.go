@@ -46,6 +46,9 @@ func TestManyGoroutinesNeverShareAProbe(t *testing.T) {
 				clock.Add(int64(min(b.RetryAfter(now), 100*time.Millisecond)))
 				b.Snapshot(now)
 			}
+			if f := b.Factor(now); !(f > 0 && f <= 1) {
+				t.Errorf("factor %v", f)
+			}
 			attempt(now)
 		}
 	}
@@ -60,7 +63,7 @@ func TestManyGoroutinesNeverShareAProbe(t *testing.T) {
 }
 
 // TestFirstCallsAtTheSameTime is about the origin of time, which the first call
-// sets while Ready reads without the lock.
+// sets while Ready and Factor read without the lock.
 func TestFirstCallsAtTheSameTime(t *testing.T) {
 	for range 100 {
 		b := breaker.New(breaker.DefaultSettings(), nil)
@@ -68,6 +71,7 @@ func TestFirstCallsAtTheSameTime(t *testing.T) {
 		for range 8 {
 			wg.Go(func() {
 				b.Ready(start)
+				b.Factor(start)
 				if p, _, ok := b.Acquire(start, lease); ok {
 					b.Report(p, breaker.Verdict{Outcome: breaker.Refused}, start)
 				}

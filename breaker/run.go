@@ -1,33 +1,52 @@
 package breaker
 
 import (
+	"math"
 	"slices"
 	"time"
 )
 
-// run is what a closed breaker remembers: the failures and the suspicions since
-// the last success. They are counted apart, since a suspicion may be the
+// run is what a closed breaker remembers of the failures and the suspicions
+// since the last success. They are counted apart, since a suspicion may be the
 // target's fault and must not make up for a missing failure.
 type run struct {
-	failures   []instant // oldest first; its capacity is the longest run there can be
+	failures   []instant // the newest, oldest first, at most as many as it has room for
+	older      int       // failures before those
 	suspicions int
 }
 
-// newRun makes room for the whole run, so that counting never allocates.
-func newRun(longest int) run {
-	return run{failures: make([]instant, 0, longest)}
+// newRun makes room for the run that opens a proxy of little traffic, so that
+// counting never allocates.
+func newRun(room int) run {
+	return run{failures: make([]instant, 0, room)}
 }
 
-// fail adds a failure and drops those too old to belong to the same run.
+// fail adds a failure and drops those too old to belong to the same run. Those
+// whose times are not kept stay as long as all do that came after them: on
+// a proxy busy enough to need so long a run they are moments apart.
 func (r *run) fail(at instant, window time.Duration) {
+	room := cap(r.failures)
+	if room == 0 {
+		return
+	}
+	known := len(r.failures)
 	r.failures = slices.DeleteFunc(r.failures, func(t instant) bool { return aged(t, at, window) })
+	if len(r.failures) < known {
+		r.older = 0
+	}
+	if len(r.failures) == room {
+		r.failures = slices.Delete(r.failures, 0, 1)
+		r.older++
+	}
 	r.failures = append(r.failures, at)
 }
+
+func (r *run) length() int { return r.older + len(r.failures) }
 
 // clear ends the run and reports whether there was one.
 func (r *run) clear() bool {
 	was := len(r.failures) > 0 || r.suspicions > 0
-	r.failures, r.suspicions = r.failures[:0], 0
+	*r = run{failures: r.failures[:0]}
 	return was
 }
 
@@ -37,27 +56,27 @@ func aged(t, now instant, window time.Duration) bool {
 	return t.add(window) < now
 }
 
-// judgeClosed takes the result of an ordinary attempt.
-func (m *machine) judgeClosed(v Verdict, n moment, e *Effect) {
-	switch v.Outcome {
-	case Success:
-		e.Changed = m.run.clear()
-	case Failure:
-		e.Changed = true
-		m.run.fail(n.at, m.settings.RunWindow)
-		if len(m.run.failures) >= m.settings.ConsecutiveFailures {
-			m.trip(RuleRun, n, e)
-		}
-	case Refused, Throttled:
-		m.obey(v, n, e)
-	}
-}
+// chance is the probability that we accept of opening a proxy that only fails
+// now and then, for each window of its outcomes.
+const chance = 0.001
 
-// suspectClosed takes an ordinary attempt that stayed ambiguous.
-func (m *machine) suspectClosed(n moment, e *Effect) {
-	e.Changed = true
-	m.run.suspicions++
-	if m.run.suspicions >= m.settings.ConsecutiveFailures {
-		m.trip(RuleRun, n, e)
+// tooLong reports whether length failures, or suspicions, in a row are more
+// than the bad luck of a proxy whose window, run included, is t.
+//
+// A busy proxy that always fails a little has five failures in a row every few
+// seconds. Of n outcomes that fail with probability q about n·q^k begin a run
+// of k, and q is best guessed as (f+1)/(n+2) where f of n failed: so k has to be
+// ln(chance/n) / ln(q). A q near 1 asks for an endless run. That is the business
+// of the rate rule; besides, n shrinks as the run fills the window.
+func (s *Settings) tooLong(length int, r *run, t tally) bool {
+	if s.ConsecutiveFailures == 0 || length < s.ConsecutiveFailures {
+		return false
 	}
+	n := max(0, int(t.total)-r.length()) // the newest of the window are the run
+	f := max(0, int(t.failures)-r.length())
+	if n < s.MinSamples {
+		return true
+	}
+	q := float64(f+1) / float64(n+2)
+	return float64(length) >= math.Ceil(math.Log(chance/float64(n))/math.Log(q))
 }

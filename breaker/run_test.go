@@ -22,7 +22,9 @@ func TestFiveFailuresInARowOpen(t *testing.T) {
 }
 
 func TestSuccessBetweenFailuresStartsTheRunAgain(t *testing.T) {
-	k := newRig(t, plain())
+	s := plain()
+	s.ErrorRatio = 1
+	k := newRig(t, s)
 	for range 10 {
 		for range 4 {
 			k.attempt(breaker.Failure)

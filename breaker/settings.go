@@ -1,29 +1,28 @@
 package breaker
 
-import (
-	"errors"
-	"fmt"
-	"time"
-)
-
-// The limits of settings. They keep a run's memory and the sum of a rest and
-// its jitter within bounds that nobody has a reason to leave.
-const (
-	maxCount    = 1000
-	maxDuration = 365 * 24 * time.Hour
-)
+import "time"
 
 // Settings are the limits of one breaker. The configuration file and the proxy
 // lists name them as the comments do. The zero value does not pass Validate;
 // begin with DefaultSettings.
 type Settings struct {
-	ConsecutiveFailures int           // consecutive_failures: this many without a success between open; 1 to 1000
-	RunWindow           time.Duration // run_window: a failure older than this no longer counts
+	ConsecutiveFailures int           // consecutive_failures: this many without a success between open, more on a busy proxy that often fails; 1 to 1000, 0 is off
+	RunWindow           time.Duration // run_window: a failure older than this is no part of a run
+	Window              time.Duration // window: an outcome older than this is no part of a rate
+	MinSamples          int           // min_samples: fewer outcomes are no rate; 1 to 1000
+	ErrorRatio          float64       // error_ratio: this share of failures in the window opens; more than 0, to 1
+	LatencyLimit        time.Duration // latency_limit: slower than this is slow; 0 is off
 	OpenTimeout         time.Duration // open_timeout: the first rest; doubles with every open in a row
 	MaxOpenTimeout      time.Duration // max_open_timeout: the longest rest, before jitter
 	Jitter              float64       // jitter: a rest is longer by up to this share of it; 0 to 1, 0 is none
 	ProbeSuccesses      int           // probe_successes: this many probes in a row close; 1 to 1000
 	RefusedTimeout      time.Duration // refused_timeout: the rest after a refusal, however many there were
+	SlowStart           time.Duration // slow_start: so long after closing the factor is back at its full size; 0 is off
+
+	// Outcomes, if it is not 0, makes the window one of the last so many
+	// outcomes, however old, in place of those of the last Window. 0 to 64. It
+	// is part of what a breaker is for and not of how it is tuned: it has no key.
+	Outcomes int
 }
 
 // DefaultSettings returns the settings that apply where nothing else is said.
@@ -31,84 +30,32 @@ func DefaultSettings() Settings {
 	return Settings{
 		ConsecutiveFailures: 5,
 		RunWindow:           time.Hour, // long, so that rarely used proxies of a large pool are judged too
+		Window:              time.Minute,
+		MinSamples:          20,
+		ErrorRatio:          0.4,
 		OpenTimeout:         30 * time.Second,
 		MaxOpenTimeout:      15 * time.Minute,
 		Jitter:              0.1,
 		ProbeSuccesses:      2,
 		RefusedTimeout:      15 * time.Minute,
+		SlowStart:           30 * time.Second,
 	}
 }
 
-// Validate returns all problems of s, joined, each beginning with the key of
-// the setting; nil if there are none.
-func (s Settings) Validate() error {
-	return errors.Join(
-		checkCount("consecutive_failures", s.ConsecutiveFailures),
-		checkDuration("run_window", s.RunWindow),
-		checkDuration("open_timeout", s.OpenTimeout),
-		checkDuration("max_open_timeout", s.MaxOpenTimeout),
-		s.checkOrder(),
-		checkShare("jitter", s.Jitter),
-		checkCount("probe_successes", s.ProbeSuccesses),
-		checkDuration("refused_timeout", s.RefusedTimeout),
-	)
+// Rotating returns s for a proxy that leaves from another address with every
+// connection. A run of bad exits says nothing about the next one, only a high
+// rate of them does.
+func (s Settings) Rotating() Settings {
+	s.ConsecutiveFailures, s.MinSamples, s.ErrorRatio = 0, 50, 0.8
+	return s
 }
 
-// checkOrder keeps quiet about a maximum that is wrong by itself.
-func (s Settings) checkOrder() error {
-	if s.MaxOpenTimeout > 0 && s.MaxOpenTimeout < s.OpenTimeout {
-		return fmt.Errorf("max_open_timeout: want no less than open_timeout, which is %v", s.OpenTimeout)
-	}
-	return nil
-}
-
-func checkCount(key string, n int) error {
-	if n < 1 || n > maxCount {
-		return fmt.Errorf("%s: want a whole number from 1 to %d", key, maxCount)
-	}
-	return nil
-}
-
-func checkDuration(key string, d time.Duration) error {
-	if d <= 0 || d > maxDuration {
-		return fmt.Errorf("%s: want a duration such as 30s, more than 0 and at most %.0fh", key, maxDuration.Hours())
-	}
-	return nil
-}
-
-func checkShare(key string, f float64) error {
-	if !(f >= 0 && f <= 1) { // NaN too
-		return fmt.Errorf("%s: want a number from 0 to 1, such as 0.1", key)
-	}
-	return nil
-}
-
-// repaired returns s with defaults in place of what Validate objects to.
-func (s Settings) repaired() Settings {
-	d := DefaultSettings()
-	if checkCount("", s.ConsecutiveFailures) != nil {
-		s.ConsecutiveFailures = d.ConsecutiveFailures
-	}
-	if checkCount("", s.ProbeSuccesses) != nil {
-		s.ProbeSuccesses = d.ProbeSuccesses
-	}
-	if checkShare("", s.Jitter) != nil {
-		s.Jitter = d.Jitter
-	}
-	for _, f := range []struct {
-		have *time.Duration
-		want time.Duration
-	}{
-		{&s.RunWindow, d.RunWindow},
-		{&s.OpenTimeout, d.OpenTimeout},
-		{&s.MaxOpenTimeout, d.MaxOpenTimeout},
-		{&s.RefusedTimeout, d.RefusedTimeout},
-	} {
-		if checkDuration("", *f.have) != nil {
-			*f.have = f.want
-		}
-	}
-	s.MaxOpenTimeout = max(s.MaxOpenTimeout, s.OpenTimeout)
+// Segment returns s for all proxies of one provider, region and protocol
+// together. How many of them are in use at a time varies widely, therefore the
+// window is one of outcomes and not of time.
+func (s Settings) Segment() Settings {
+	s.ConsecutiveFailures, s.MinSamples, s.ErrorRatio = 0, 10, 0.3
+	s.Outcomes, s.ProbeSuccesses = 30, 3
 	return s
 }
 

@@ -2,6 +2,7 @@ package breaker_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +43,7 @@ func TestSnapshotHoldsWhatTheRowNeeds(t *testing.T) {
 	wantSame(t, k.b.Snapshot(k.now.Add(time.Second)), breaker.Snapshot{
 		State: breaker.Open, Generation: 2, Failures: times, Suspicions: 1, OpensInRow: 1,
 		Rule: breaker.RuleRun, NextTest: start.Add(30 * time.Second), LastChange: start,
+		Window: []breaker.Tally{{At: start, Failures: 5}}, Recent: "-----", Misses: 3,
 	})
 }
 
@@ -220,6 +222,12 @@ func TestAbsurdSnapshotsMakeABreakerThatWorks(t *testing.T) {
 		},
 		"counters": {State: breaker.Open, OpensInRow: math.MaxInt, ProbeWins: math.MaxInt, Suspicions: math.MinInt},
 		"negative": {State: breaker.HalfOpen, OpensInRow: math.MinInt, ProbeWins: -1, Suspicions: -1},
+		"window": {
+			Window: []breaker.Tally{
+				{At: start, Successes: math.MinInt, Failures: math.MaxInt}, {At: start.Add(time.Hour), Failures: -1}, {Failures: 9},
+			},
+			Recent: "+-x\x00" + strings.Repeat("-", 1000), Misses: math.MaxInt,
+		},
 		"year 30000": {
 			State: breaker.Open, NextTest: time.Unix(1<<40, 0), LastChange: time.Unix(1<<40, 0),
 			Failures: []time.Time{time.Unix(1<<40, 0), time.Unix(-1<<40, 0), {}},

@@ -52,17 +52,20 @@ type Rule uint8
 // The rules.
 const (
 	RuleNone      Rule = iota
-	RuleRun            // ConsecutiveFailures failures, or as many suspicions, without a success between
+	RuleRun            // so many failures, or so many suspicions, without a success between
 	RuleRefused        // the proxy refused us
 	RuleThrottled      // the proxy asked for a pause
-	RuleProbe          // a probe failed, was suspect, or its lease expired
+	RuleProbe          // a probe failed, was suspect or slow, or its lease expired
 	RuleDue            // the rest is over
 	RuleRecovered      // enough probes in a row succeeded
+	RuleRate           // too large a share of failures in the window
+	RuleSlow           // the p95 of the latency over the limit in two blocks of ten
 )
 
 var ruleNames = []string{
 	RuleNone: "none", RuleRun: "run", RuleRefused: "refused", RuleThrottled: "throttled",
 	RuleProbe: "probe", RuleDue: "due", RuleRecovered: "recovered",
+	RuleRate: "rate", RuleSlow: "slow",
 }
 
 // String returns the rule in lower case, as logs, metrics and the database

@@ -21,7 +21,7 @@ func TestStoredWordsDoNotChange(t *testing.T) {
 	for r, want := range map[breaker.Rule]string{
 		breaker.RuleNone: "none", breaker.RuleRun: "run", breaker.RuleRefused: "refused",
 		breaker.RuleThrottled: "throttled", breaker.RuleProbe: "probe", breaker.RuleDue: "due",
-		breaker.RuleRecovered: "recovered",
+		breaker.RuleRecovered: "recovered", breaker.RuleRate: "rate", breaker.RuleSlow: "slow",
 	} {
 		if got := r.String(); got != want {
 			t.Errorf("rule %d = %q, want %q", r, got, want)
