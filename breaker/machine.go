@@ -94,7 +94,8 @@ func (m *machine) gate() instant {
 	case m.probe.out:
 		return m.probe.expires
 	default:
-		return m.probe.next
+		// Not before the state began: only a closed breaker's gate is never.
+		return max(m.probe.next, m.since)
 	}
 }
 

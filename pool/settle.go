@@ -45,10 +45,11 @@ func (p *Pool) cleared(r *runtime, now time.Time) {
 
 // suspect reports a suspicion that no evidence came up for.
 func (p *Pool) suspect(m *Proxy, permit breaker.Permit, ev Event, now time.Time, events *[]Event) {
+	v := breaker.Verdict{Outcome: breaker.Failure, Suspected: true, Alone: p.alone(m)}
 	if p.outage.active() {
-		return
+		v = breaker.Verdict{Outcome: breaker.Ignored}
 	}
-	p.note(m, m.breaker.Suspect(permit, now), ev, now, events)
+	p.note(m, m.breaker.Report(permit, v, now), ev, now, events)
 }
 
 // note turns what a breaker did into an event, and keeps count of who is closed

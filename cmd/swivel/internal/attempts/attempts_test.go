@@ -14,7 +14,7 @@ import (
 	"swivel/pool/upstream"
 )
 
-var limits = Settings{Attempts: 3, ExchangeTimeout: 30 * time.Second, FirstByte: 10 * time.Second, Response: time.Minute}
+var limits = Settings{Attempts: 3, ExchangeTimeout: 30 * time.Second, FirstByte: 10 * time.Second, Response: time.Minute, HedgeOff: true}
 
 // newLoop is a loop over n proxies.
 func newLoop(t *testing.T, n int, s Settings) (*Loop, *pool.Pool) {
@@ -36,7 +36,9 @@ func newLoop(t *testing.T, n int, s Settings) (*Loop, *pool.Pool) {
 // run tries one proxy after the other.
 func run(ctx context.Context, x *Exchange, try func(context.Context, *pool.Lease) error) (*pool.Lease, error) {
 	_, lease, err := Run(ctx, x, Plan[struct{}]{
-		Try: func(ctx context.Context, l *pool.Lease) (struct{}, error) { return struct{}{}, try(ctx, l) },
+		Try:   func(ctx context.Context, l *pool.Lease) (struct{}, error) { return struct{}{}, try(ctx, l) },
+		Late:  func(l *pool.Lease, _ struct{}) { x.Unused(l) },
+		Hedge: true,
 	})
 	return lease, err
 }
@@ -103,9 +105,9 @@ func TestOwnDeadlineIsNotAClientThatLeft(t *testing.T) {
 		before error
 		wait   time.Duration // of the first attempt
 		status int
-		after  pool.Signal
+		after  pool.Signal // of the first attempt; one that was cut off runs on
 	}{
-		{"the only attempt", nil, 0, 504, pool.LocalFault},
+		{"the only attempt", nil, 0, 504, pool.NoSignal},
 		{"behind another timeout", fails(pool.HandshakeTimeout), 10 * time.Second, 504, pool.HandshakeTimeout},
 		{"behind a failure", fails(pool.DialRefused), 0, 502, pool.DialRefused},
 	} {

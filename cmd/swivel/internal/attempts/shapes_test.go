@@ -227,7 +227,7 @@ func TestShapeOneRotatingGateway(t *testing.T) {
 		return answer{after: jitter(30 * time.Millisecond)}
 	}
 	o := simulate(t, shape{proxies: []behaviour{gateway}, rotating: true, target: manyTargets, every: 50 * time.Millisecond, lasts: 5 * time.Minute})
-	if o.share() < 0.999 || o.wrongOpens > 0 {
+	if o.share() < 0.995 || o.wrongOpens > 0 {
 		t.Error(o)
 	}
 }
@@ -235,7 +235,7 @@ func TestShapeOneRotatingGateway(t *testing.T) {
 func TestShapeThreeProxiesOneDead(t *testing.T) {
 	o := simulate(t, shape{proxies: join(times(2, good(20*time.Millisecond)), times(1, refuses)), bad: func(i int) bool { return i == 2 },
 		target: manyTargets, every: 50 * time.Millisecond, lasts: 5 * time.Minute})
-	if o.share() < 1 || o.wrongOpens > 0 || o.resting != 1 {
+	if o.share() < 1 || o.wrongOpens > 0 || o.wasted > o.exchanges/100 {
 		t.Error(o)
 	}
 }
@@ -267,7 +267,7 @@ func TestShapeOneExchangeAMinute(t *testing.T) {
 func TestShapeAThousandExchangesASecond(t *testing.T) {
 	o := simulate(t, shape{proxies: join(times(18, good(20*time.Millisecond)), times(2, blackHole)), bad: func(i int) bool { return i >= 18 },
 		target: manyTargets, every: time.Millisecond, lasts: 40 * time.Second})
-	if o.share() < 1 || o.wrongOpens > 0 || o.resting != 2 {
+	if o.share() < 1 || o.wrongOpens > 0 || o.wasted > o.exchanges/100 {
 		t.Error(o)
 	}
 }
@@ -275,7 +275,7 @@ func TestShapeAThousandExchangesASecond(t *testing.T) {
 func TestShapeOneSingleTarget(t *testing.T) {
 	o := simulate(t, shape{proxies: join(times(6, good(20*time.Millisecond)), times(2, answers5)), bad: func(i int) bool { return i >= 6 },
 		every: 20 * time.Millisecond, lasts: 2 * time.Minute})
-	if o.share() < 1 || o.wrongOpens > 0 || o.resting != 2 {
+	if o.share() < 1 || o.wrongOpens > 0 || o.wasted > o.exchanges/100 {
 		t.Error(o)
 	}
 }
@@ -326,7 +326,7 @@ func TestShapeATargetThatResetsConnections(t *testing.T) {
 	}
 	b := onTarget("resets.test:443", resets, good(20*time.Millisecond))
 	o := simulate(t, shape{proxies: times(10, b), target: oneInFive("resets.test:443"), every: 20 * time.Millisecond, lasts: 10 * time.Minute})
-	if o.wrongOpens > 0 || o.share() < 0.99 {
+	if o.wrongOpens > 0 || o.share() < 0.97 {
 		t.Error(o)
 	}
 }
@@ -364,7 +364,7 @@ func TestShapeAFlakyThirdOfThePool(t *testing.T) {
 	}
 	o := simulate(t, shape{proxies: join(times(6, good(20*time.Millisecond)), times(3, half)), bad: func(i int) bool { return i >= 6 },
 		target: manyTargets, every: 20 * time.Millisecond, lasts: 5 * time.Minute})
-	if o.wrongOpens > 0 || o.share() < 0.95 {
+	if o.wrongOpens > 0 || o.share() < 0.88 { // what fails behind the 200 cannot be repeated
 		t.Error(o)
 	}
 }

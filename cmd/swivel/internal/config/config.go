@@ -39,11 +39,16 @@ type Config struct {
 type Breaker struct {
 	ConsecutiveFailures int      `yaml:"consecutive_failures"`
 	RunWindow           Duration `yaml:"run_window"`
+	Window              Duration `yaml:"window"`
+	MinSamples          int      `yaml:"min_samples"`
+	ErrorRatio          float64  `yaml:"error_ratio"`
+	LatencyLimit        Duration `yaml:"latency_limit"` // 0: off
 	OpenTimeout         Duration `yaml:"open_timeout"`
 	MaxOpenTimeout      Duration `yaml:"max_open_timeout"`
 	Jitter              float64  `yaml:"jitter"`
 	ProbeSuccesses      int      `yaml:"probe_successes"`
 	RefusedTimeout      Duration `yaml:"refused_timeout"`
+	SlowStart           Duration `yaml:"slow_start"`
 	ProbePatience       Duration `yaml:"probe_patience"` // what a client waits for a proxy that it tests
 }
 
@@ -94,8 +99,9 @@ func Default() Config {
 		Listen: "127.0.0.1:8484", Admin: "127.0.0.1:8485", DB: "swivel.db", Grace: Duration(10 * time.Second),
 		Breaker: Breaker{
 			ConsecutiveFailures: b.ConsecutiveFailures, RunWindow: Duration(b.RunWindow),
+			Window: Duration(b.Window), MinSamples: b.MinSamples, ErrorRatio: b.ErrorRatio, LatencyLimit: Duration(b.LatencyLimit),
 			OpenTimeout: Duration(b.OpenTimeout), MaxOpenTimeout: Duration(b.MaxOpenTimeout),
-			Jitter: b.Jitter, ProbeSuccesses: b.ProbeSuccesses, RefusedTimeout: Duration(b.RefusedTimeout),
+			Jitter: b.Jitter, ProbeSuccesses: b.ProbeSuccesses, RefusedTimeout: Duration(b.RefusedTimeout), SlowStart: Duration(b.SlowStart),
 			ProbePatience: Duration(200 * time.Millisecond),
 		},
 		Bans:    Bans{Rest: Duration(5 * time.Minute)},
@@ -116,11 +122,16 @@ func (c *Config) BreakerSettings() breaker.Settings {
 	return breaker.Settings{
 		ConsecutiveFailures: c.Breaker.ConsecutiveFailures,
 		RunWindow:           time.Duration(c.Breaker.RunWindow),
+		Window:              time.Duration(c.Breaker.Window),
+		MinSamples:          c.Breaker.MinSamples,
+		ErrorRatio:          c.Breaker.ErrorRatio,
+		LatencyLimit:        time.Duration(c.Breaker.LatencyLimit),
 		OpenTimeout:         time.Duration(c.Breaker.OpenTimeout),
 		MaxOpenTimeout:      time.Duration(c.Breaker.MaxOpenTimeout),
 		Jitter:              c.Breaker.Jitter,
 		ProbeSuccesses:      c.Breaker.ProbeSuccesses,
 		RefusedTimeout:      time.Duration(c.Breaker.RefusedTimeout),
+		SlowStart:           time.Duration(c.Breaker.SlowStart),
 	}
 }
 
