@@ -14,6 +14,9 @@ import (
 // With nine of ten members out, one pick in a thousand needs the list.
 const drawLimit = 64
 
+// overdueLimit is how many overdue attempts suspend a proxy.
+const overdueLimit = 5
+
 // grant is what a pick found.
 type grant struct {
 	proxy  *Proxy
@@ -118,12 +121,12 @@ func (x *Exchange) pickDue(s *snapshot, now time.Time, lease time.Duration, shar
 	return grant{}, false
 }
 
-// excludes says whether the exchange must not use the member: it is banned for
-// the target, too many of its attempts are overdue, or the exchange has tried it
+// excludes says whether the exchange must not use the member: it is paused,
+// banned for the target, too many of its attempts are overdue, or the exchange has tried it
 // already. A rotating proxy, or the only one there is, may come again: a new
 // connection may leave elsewhere.
 func (x *Exchange) excludes(s *snapshot, m *Proxy) bool {
-	if int(m.overdue.Load()) >= x.pool.options.Breaker.ConsecutiveFailures || slices.Contains(x.banned, m.runtime) {
+	if m.paused.Load() != nil || int(m.overdue.Load()) >= overdueLimit || slices.Contains(x.banned, m.runtime) {
 		return true
 	}
 	if m.Spec.Rotating || s.candidates == 1 {

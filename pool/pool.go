@@ -132,6 +132,15 @@ func (p *Pool) Replace(specs []Spec, now time.Time) Change {
 	return change
 }
 
+// SettingsOf returns the limits of a proxy's breaker: the pool's, in the form
+// for gateways if it is one, with what its own line says on top.
+func SettingsOf(spec *Spec, pool breaker.Settings) breaker.Settings {
+	if spec.Rotating {
+		pool = pool.Rotating()
+	}
+	return pool.With(spec.Breaker)
+}
+
 // closed counts the members in use whose breaker is closed.
 func (s *snapshot) closed() int {
 	n := 0
@@ -144,7 +153,7 @@ func (s *snapshot) closed() int {
 }
 
 func (p *Pool) newRuntime(id ID, spec *Spec, now time.Time) *runtime {
-	settings := p.options.Breaker.With(spec.Breaker)
+	settings := SettingsOf(spec, p.options.Breaker)
 	if p.options.Restore != nil {
 		if snap, ok := p.options.Restore(id); ok {
 			return &runtime{breaker: breaker.Restore(settings, snap, rand.Float64, now)}
@@ -168,7 +177,7 @@ func (p *Pool) Get(id ID) (*Proxy, bool) {
 func (p *Pool) RetryAfter(now time.Time) time.Duration {
 	soonest := time.Minute
 	for _, m := range p.Proxies() {
-		if m.Spec.Weight > 0 {
+		if m.Spec.Weight > 0 && m.Paused() == nil {
 			soonest = min(soonest, m.breaker.RetryAfter(now))
 		}
 		if soonest <= 0 {

@@ -25,6 +25,9 @@ type runtime struct {
 	// failedTunnel says that the last thing held against the proxy happened
 	// after its 2xx: then a 2xx alone does not clear it.
 	failedTunnel atomic.Bool
+	// paused is why the operator took it out of use, nil if nobody did. It wins
+	// over everything.
+	paused atomic.Pointer[Pause]
 	// overdue counts its attempts that have been waiting for longer than is
 	// usual, on targets that others reach.
 	overdue atomic.Int32

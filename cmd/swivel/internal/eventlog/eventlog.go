@@ -9,6 +9,7 @@ package eventlog
 import (
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"time"
 
@@ -134,6 +135,9 @@ func (l *Log) transition(ev pool.Event, t breaker.Transition) {
 	}
 	if t.Failures > 0 {
 		e = e.Int("failures", t.Failures)
+	}
+	if t.Samples > 0 {
+		e = e.Float64("rate", math.Round(t.Rate*100)/100).Int("samples", t.Samples)
 	}
 	if t.To == breaker.Open {
 		e = e.Dur("rest_ms", t.Until.Sub(t.At))
