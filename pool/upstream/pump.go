@@ -3,7 +3,6 @@ package upstream
 import (
 	"errors"
 	"io"
-	"net"
 	"sync"
 	"time"
 
@@ -11,9 +10,13 @@ import (
 	"swivel/pool/upstream/http1"
 )
 
-// BodySource is where a streamed request body comes from: a client connection
-// whose pending read can be broken off.
+// BodySource is where a streamed request body comes from: a client connection.
+// All but Interrupt are called by the pump's goroutine.
 type BodySource interface {
+	// Await bounds the read that comes next.
+	Await()
+	// Sent says that the body was sent whole: nothing more will be read.
+	Sent()
 	// Interrupt makes a read under way return, and those that follow.
 	Interrupt()
 }
@@ -23,10 +26,13 @@ type pump struct {
 	session *session
 	body    *http1.Body
 	source  BodySource
-	done    chan struct{}
+	done    chan struct{} // closed at the end; then the next two are valid
+	whole   bool          // all was sent
+	sent    int64         // bytes of content
 
-	mu  sync.Mutex
-	err error // of reading the client's body
+	mu     sync.Mutex
+	free   bool  // the response's head has come: its reader may take its time
+	failed error // of reading the client's body
 }
 
 const pumpBuffer = 16 << 10
@@ -47,19 +53,39 @@ func startPump(s *session, r *Request) *pump {
 func (p *pump) run(f http1.Framing) {
 	defer close(p.done)
 	err := p.copy(f)
-	var write *net.OpError
+	if err == nil {
+		p.source.Sent()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var broken writeError
 	switch {
 	case err == nil:
-		_ = p.session.conn.SetReadDeadline(time.Now().Add(p.session.transport.response))
-	case errors.As(err, &write) && write.Op == "write":
+		p.whole = true
+		p.limit(p.session.transport.response)
+	case errors.As(err, &broken):
 		// The server may have answered without reading on: the reader will see.
-		_ = p.session.conn.SetReadDeadline(time.Now().Add(time.Second))
+		p.limit(time.Second)
 	default:
-		p.mu.Lock()
-		p.err = err
-		p.mu.Unlock()
-		_ = p.session.conn.SetReadDeadline(time.Unix(1, 0))
+		p.failed = err
+		p.session.cut()
 	}
+}
+
+// limit bounds the wait for the response's head. p.mu must be held.
+func (p *pump) limit(d time.Duration) {
+	if !p.free {
+		_ = p.session.conn.SetReadDeadline(time.Now().Add(d))
+	}
+}
+
+// answered says that the response's head has come, so that nothing bounds the
+// reading any more.
+func (p *pump) answered() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free = true
+	_ = p.session.conn.SetReadDeadline(time.Time{})
 }
 
 func (p *pump) copy(f http1.Framing) error {
@@ -67,8 +93,10 @@ func (p *pump) copy(f http1.Framing) error {
 	defer pumpBuffers.Put(room)
 	buf := *room
 	for {
+		p.source.Await()
 		n, err := p.body.Read(buf[http1.ChunkRoom : http1.ChunkRoom+pumpBuffer])
 		if n > 0 {
+			p.sent += int64(n)
 			if werr := p.write(buf[:http1.ChunkRoom+n], f); werr != nil {
 				return werr
 			}
@@ -98,10 +126,15 @@ func (p *pump) end(f http1.Framing) error {
 	return p.send(http1.AppendLastChunk(nil, p.body.Trailer()))
 }
 
+// writeError marks an error of the proxy's side.
+type writeError struct{ error }
+
+func (e writeError) Unwrap() error { return e.error }
+
 func (p *pump) send(b []byte) error {
 	_ = p.session.conn.SetWriteDeadline(time.Now().Add(p.session.transport.response))
 	if _, err := p.session.conn.Write(b); err != nil {
-		return &net.OpError{Op: "write", Err: err}
+		return writeError{err}
 	}
 	return nil
 }
@@ -111,20 +144,21 @@ func (p *pump) send(b []byte) error {
 func (p *pump) clientError() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.err == nil {
+	if p.failed == nil {
 		return nil
 	}
-	return &Error{Signal: pool.ClientGone, Err: p.err, Sent: true}
+	return &Error{Signal: pool.ClientGone, Err: p.failed, Sent: true}
 }
 
-// finish stops the pump; true when the body had been sent whole.
-func (p *pump) finish() bool {
+// finish stops the pump if it still runs, which ends the connection, and waits
+// for it.
+func (p *pump) finish() {
 	select {
 	case <-p.done:
+		return
 	default:
-		p.source.Interrupt()
-		_ = p.session.conn.SetWriteDeadline(time.Unix(1, 0))
-		<-p.done
 	}
-	return p.body.Ended()
+	p.source.Interrupt()
+	p.session.cut()
+	<-p.done
 }

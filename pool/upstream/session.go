@@ -7,17 +7,14 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"swivel/pool"
 	"swivel/pool/upstream/http1"
 )
-
-// maxResponseHead bounds a response head.
-const maxResponseHead = 256 << 10
 
 // session is one connection of a Transport, used by one request at a time.
 type session struct {
@@ -27,8 +24,9 @@ type session struct {
 	br        *bufio.Reader
 	since     time.Time // idle since
 	reused    bool
-	heard     bool // a byte of the response has come
-	pump      *pump
+	heard     bool  // a byte of the response has come
+	sent      bool  // the request was sent, but for what the pump sends
+	pump      *pump // nil if there is no body to stream
 }
 
 func newSession(t *Transport, key string, c *Conn) *session {
@@ -39,11 +37,25 @@ func newSession(t *Transport, key string, c *Conn) *session {
 	return &session{transport: t, key: key, conn: c.Conn, br: bufio.NewReaderSize(src, 4<<10)}
 }
 
+// close stops the pump and closes the connection.
 func (s *session) close() {
-	_ = s.conn.Close()
 	if s.pump != nil {
 		s.pump.finish()
 	}
+	_ = s.conn.Close()
+}
+
+// cut ends the connection under whoever uses it. Unlike a deadline it cannot be
+// lifted again by somebody who does not know yet that all is over, and unlike
+// closing TLS it never waits for the peer.
+func (s *session) cut() { _ = bare(s.conn).Close() }
+
+// bare is the connection under TLS, or the connection itself.
+func bare(c net.Conn) net.Conn {
+	if secure, ok := c.(interface{ NetConn() net.Conn }); ok {
+		return secure.NetConn()
+	}
+	return c
 }
 
 // quiet says whether an idle connection is still open and the server has said
@@ -52,37 +64,45 @@ func (s *session) quiet() bool {
 	if s.br.Buffered() > 0 {
 		return false
 	}
-	tcp, isTCP := s.conn.(*net.TCPConn)
-	if !isTCP {
-		tls, ok := s.conn.(interface{ NetConn() net.Conn })
-		if !ok {
-			return false
-		}
-		if tcp, ok = tls.NetConn().(*net.TCPConn); !ok {
-			return false
-		}
-	}
-	raw, err := tcp.SyscallConn()
-	if err != nil {
+	tcp, ok := bare(s.conn).(*net.TCPConn)
+	if !ok {
 		return false
 	}
-	open := false
-	err = raw.Control(func(fd uintptr) {
-		var one [1]byte
-		n, _, e := unix.Recvfrom(int(fd), one[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-		// TLS 1.3 servers send tickets unasked.
-		open = e == unix.EAGAIN || e == nil && n > 0 && !isTCP
-	})
-	return err == nil && open
+	n, err := peek(tcp)
+	switch {
+	case errors.Is(err, unix.EAGAIN):
+		return true
+	case err != nil || n == 0 || tcp == s.conn:
+		return false
+	}
+	// Under TLS it may be but a session ticket, which servers send unasked.
+	_ = s.conn.SetReadDeadline(time.Now().Add(time.Millisecond))
+	_, err = s.br.Peek(1)
+	return errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-var heads = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
+// peek looks at what has arrived on c, without waiting.
+func peek(c *net.TCPConn) (n int, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var one [1]byte
+	if outer := raw.Control(func(fd uintptr) {
+		n, _, err = unix.Recvfrom(int(fd), one[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+	}); outer != nil {
+		return 0, outer
+	}
+	return n, err
+}
 
-// roundTrip sends the request and reads up to the response's head.
+// roundTrip sends the request and reads up to the response's head. The end of
+// life ends the connection, until the response is closed.
 func (s *session) roundTrip(life context.Context, r *Request) (*Response, error) {
-	stop := context.AfterFunc(life, func() { _ = s.conn.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
-	if err := s.send(r); err != nil && !s.answeredEarly() {
+	resp := &Response{session: s, stop: context.AfterFunc(life, s.cut)}
+	err := s.send(r)
+	if s.sent = err == nil; !s.sent && !s.answeredEarly() {
+		resp.stop()
 		return nil, err
 	}
 	if r.Body != nil {
@@ -90,19 +110,14 @@ func (s *session) roundTrip(life context.Context, r *Request) (*Response, error)
 	} else {
 		_ = s.conn.SetReadDeadline(time.Now().Add(s.transport.response))
 	}
-	resp := &Response{session: s}
 	if err := resp.readHead(r); err != nil {
-		if s.pump != nil {
-			if perr := s.pump.clientError(); perr != nil {
-				return nil, perr
-			}
+		resp.stop()
+		if failed := s.clientError(); failed != nil {
+			return nil, failed
 		}
 		return nil, err
 	}
-	_ = s.conn.SetReadDeadline(time.Time{})
-	if life.Err() != nil { // the deadline may have been lifted that life's end had set
-		return nil, life.Err()
-	}
+	s.answered()
 	return resp, nil
 }
 
@@ -113,6 +128,26 @@ func (s *session) answeredEarly() bool {
 	_, err := s.br.Peek(1)
 	return err == nil
 }
+
+// answered takes the limit off: the head has come, the body may take its time.
+func (s *session) answered() {
+	if s.pump != nil {
+		s.pump.answered()
+		return
+	}
+	_ = s.conn.SetReadDeadline(time.Time{})
+}
+
+// clientError is what went wrong with the client's body, as an *Error; nil
+// when the client is not to blame.
+func (s *session) clientError() error {
+	if s.pump == nil {
+		return nil
+	}
+	return s.pump.clientError()
+}
+
+var heads = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
 // send writes the head, and the body if it is held, in one go.
 func (s *session) send(r *Request) error {
@@ -141,98 +176,4 @@ func (s *session) send(r *Request) error {
 		*room = b[:0]
 	}
 	return err
-}
-
-// Response is the answer to a plain request. Either Body is read to its end or
-// not; in both cases Close must be called.
-type Response struct {
-	http1.Response
-	Framing http1.Framing
-	Body    http1.Body
-	session *session
-}
-
-// readHead reads heads until a final one.
-func (resp *Response) readHead(r *Request) error {
-	s := resp.session
-	for {
-		if !s.heard {
-			if _, err := s.br.Peek(1); err != nil {
-				return err
-			}
-			s.heard = true
-		}
-		head, err := http1.ReadHead(s.br, maxResponseHead)
-		if err != nil {
-			return err
-		}
-		if err := resp.Parse(head); err != nil {
-			return err
-		}
-		switch {
-		case resp.Status == 101 && r.Upgrade == "":
-			return http1.ErrNotHTTP
-		case resp.Status >= 200 || resp.Status == 101:
-			resp.Framing, err = resp.Response.Framing(r.Method)
-			resp.Body.Reset(s.br, resp.Framing)
-			return err
-		case r.Interim != nil:
-			r.Interim(&resp.Response)
-		}
-	}
-}
-
-// Upgraded gives the connection away after a 101: it and the bytes that came
-// behind the head. The Response must not be used any more.
-func (resp *Response) Upgraded() (net.Conn, []byte) {
-	s := resp.session
-	early := make([]byte, s.br.Buffered())
-	_, _ = io.ReadFull(s.br, early)
-	return s.conn, early
-}
-
-// Buffered says how many bytes of the body can be read without waiting.
-func (resp *Response) Buffered() int { return resp.Body.Buffered() }
-
-// BodyError says what an error of Body means for the proxy.
-func BodyError(err error) pool.Signal {
-	var timeout net.Error
-	if errors.As(err, &timeout) && timeout.Timeout() {
-		return pool.ResponseTimeout
-	}
-	return pool.ResponseCut
-}
-
-// RequestSent says whether the request's body has been sent whole. A server
-// answers right behind the last byte, when the pump may not yet have noted that
-// it was the last: it gets a moment.
-func (resp *Response) RequestSent() bool {
-	p := resp.session.pump
-	if p == nil {
-		return true
-	}
-	select {
-	case <-p.done:
-	case <-time.After(20 * time.Millisecond):
-		return false
-	}
-	return p.body.Ended()
-}
-
-// Abort ends a response whose client has left: reads of Body fail at once.
-func (resp *Response) Abort() { _ = resp.session.conn.Close() }
-
-// Close gives the connection back for the next request when both bodies have
-// ended and nothing was odd, and closes it otherwise. It returns false when
-// the client's body was not read to its end.
-func (resp *Response) Close() (requestDone bool) {
-	s := resp.session
-	requestDone = s.pump == nil || s.pump.finish()
-	if requestDone && resp.Body.Ended() && !resp.Framing.Odd && resp.KeepAlive() && resp.Status != 101 {
-		s.pump = nil
-		s.transport.put(s)
-		return true
-	}
-	s.close()
-	return requestDone
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -30,15 +31,14 @@ type Transport struct {
 	response time.Duration // for a response head
 
 	mu     sync.Mutex
-	idle   map[string][]*session // by target if tunnelled, by "" for HTTP proxies
-	count  int
+	idle   []*session // the one that was used last is last
 	closed bool
 }
 
 // NewTransport returns a transport for the proxy. response bounds the wait for
 // the head of a response.
 func NewTransport(d *Dialer, p *pool.Spec, response time.Duration) *Transport {
-	return &Transport{dialer: d, spec: p, response: response, idle: map[string][]*session{}}
+	return &Transport{dialer: d, spec: p, response: response}
 }
 
 // Request is a plain request, ready but for what depends on the proxy.
@@ -91,6 +91,8 @@ func (t *Transport) RoundTrip(dial, life context.Context, r *Request) (*Response
 	}
 }
 
+// key tells which requests a connection can carry: those for one target if it
+// is a tunnel, all if it ends at an HTTP proxy.
 func (t *Transport) key(r *Request) string {
 	if t.tunnelled(r) {
 		return r.Authority
@@ -146,32 +148,32 @@ func (t *Transport) take(key string) *session {
 func (t *Transport) pop(key string) *session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	list := t.idle[key]
-	if len(list) == 0 {
-		return nil
+	for i := len(t.idle) - 1; i >= 0; i-- {
+		if s := t.idle[i]; s.key == key {
+			t.idle = slices.Delete(t.idle, i, i+1)
+			return s
+		}
 	}
-	s := list[len(list)-1]
-	if list = list[:len(list)-1]; len(list) == 0 && key != "" {
-		delete(t.idle, key)
-	} else {
-		t.idle[key] = list
-	}
-	t.count--
-	return s
+	return nil
 }
 
-// put keeps a connection for the next request, or closes it.
+// put keeps a connection for the next request. When there are too many, the
+// one that has been idle for longest has to go.
 func (t *Transport) put(s *session) {
 	s.since = time.Now()
 	t.mu.Lock()
-	keep := !t.closed && !t.spec.Rotating && t.count < maxIdle
-	if keep {
-		t.idle[s.key] = append(t.idle[s.key], s)
-		t.count++
+	surplus := s
+	if !t.closed && !t.spec.Rotating {
+		surplus = nil
+		if len(t.idle) == maxIdle {
+			surplus = t.idle[0]
+			t.idle = slices.Delete(t.idle, 0, 1)
+		}
+		t.idle = append(t.idle, s)
 	}
 	t.mu.Unlock()
-	if !keep {
-		s.close()
+	if surplus != nil {
+		surplus.close()
 	}
 }
 
@@ -192,20 +194,13 @@ func (t *Transport) Close() {
 func (t *Transport) closeIf(old func(*session) bool) {
 	t.mu.Lock()
 	var closing []*session
-	for key, list := range t.idle {
-		kept := list[:0]
-		for _, s := range list {
-			if old(s) {
-				closing = append(closing, s)
-			} else {
-				kept = append(kept, s)
-			}
+	t.idle = slices.DeleteFunc(t.idle, func(s *session) bool {
+		if !old(s) {
+			return false
 		}
-		if t.idle[key] = kept; len(kept) == 0 {
-			delete(t.idle, key)
-		}
-	}
-	t.count -= len(closing)
+		closing = append(closing, s)
+		return true
+	})
 	t.mu.Unlock()
 	for _, s := range closing {
 		s.close()

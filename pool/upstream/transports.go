@@ -21,13 +21,34 @@ func NewTransports(d *Dialer, response time.Duration) *Transports {
 	return &Transports{dialer: d, response: response}
 }
 
-// For returns the proxy's transport.
+// For returns the proxy's transport. When a reload changed how to reach the
+// proxy, that is a new one.
 func (t *Transports) For(p *pool.Proxy) *Transport {
-	if found, ok := t.byID.Load(p.ID); ok {
-		return found.(*Transport)
+	for {
+		found, ok := t.byID.Load(p.ID)
+		if ok && found.(*Transport).serves(p.Spec) {
+			return found.(*Transport)
+		}
+		made := NewTransport(t.dialer, p.Spec, t.response)
+		if !ok {
+			if _, taken := t.byID.LoadOrStore(p.ID, made); !taken {
+				return made
+			}
+			continue
+		}
+		if t.byID.CompareAndSwap(p.ID, found, made) {
+			found.(*Transport).Close()
+			return made
+		}
 	}
-	made, _ := t.byID.LoadOrStore(p.ID, NewTransport(t.dialer, p.Spec, t.response))
-	return made.(*Transport)
+}
+
+// serves says whether spec asks for the same kind of connections. What belongs
+// to a proxy's identity is not compared.
+func (t *Transport) serves(spec *pool.Spec) bool {
+	own := t.spec
+	return own == spec || own.SNI == spec.SNI && own.CA == spec.CA &&
+		own.Insecure == spec.Insecure && own.Rotating == spec.Rotating
 }
 
 // Keep closes and forgets the transports of proxies that are not in the pool

@@ -3,9 +3,10 @@ package forward
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/elazarl/goproxy"
@@ -17,9 +18,6 @@ import (
 	"swivel/pool/upstream"
 	"swivel/pool/upstream/http1"
 )
-
-// maxHeld is how large a body may be to be held, so that it can be sent again.
-const maxHeld = 64 << 10
 
 // clientLeft is the status logged when nobody waits for an answer any more.
 const clientLeft = 499
@@ -34,9 +32,13 @@ type exchange struct {
 	began   time.Time
 	result  Result
 
-	body http1.Body // of the request, when it is streamed
-	held []byte     // the whole body, when it is small
+	fields http1.Fields // what is passed on: of the request, then of the response
 
+	body   http1.Body // of the request, when it is streamed
+	source clientBody // of body
+	held   []byte     // the whole body, when it is small
+
+	out     upstream.Request
 	lease   *pool.Lease
 	resp    *upstream.Response
 	refusal *reply.Error
@@ -45,51 +47,26 @@ type exchange struct {
 
 	header      http.Header // of the response, as goproxy may have changed it
 	wroteHeader bool
-	head        []byte // of the response, not yet written
-	broken      bool   // the response could not be completed
+	headDue     bool // the response's head is not yet sent
+	closing     bool // the client's connection ends behind the response
+	broken      bool // the response could not be completed
 }
 
 type contextKey struct{}
 
-// httpRequest is the request as goproxy's handlers see it. The URL is opaque:
-// what goes on the wire is the target as received.
+// httpRequest is the request as goproxy's handlers see it. The URL is opaque,
+// the target as it was received; it is not what goes on the wire.
 func (x *exchange) httpRequest() *http.Request {
-	fields := x.Head.Fields.EndToEnd(make(http1.Fields, 0, len(x.Head.Fields)+1), x.Framing)
+	x.fields = x.Head.Fields.EndToEnd(make(http1.Fields, 0, len(x.Head.Fields)), x.Framing)
+	_, opaque, _ := strings.Cut(x.Head.Target, ":")
 	r := &http.Request{
 		Method: x.Head.Method, Host: x.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		URL:        &url.URL{Scheme: "http", Host: x.Exchange.Target, Opaque: "//" + x.Exchange.Target + x.Origin},
-		Header:     toHeader(fields),
+		URL:        &url.URL{Scheme: "http", Host: x.Exchange.Target, Opaque: opaque},
+		Header:     toHeader(x.fields),
 		RequestURI: x.Head.Target,
-		RemoteAddr: x.Client.RemoteAddr().String(),
 		Body:       http.NoBody,
 	}
 	return r.WithContext(context.WithValue(x.ctx, contextKey{}, x))
-}
-
-// takeBody reads a small body so that it can be sent to several proxies; a
-// large or chunked one is streamed, and a client that waits for "100 Continue"
-// has to be waited for. False: there is no request to serve.
-func (x *exchange) takeBody() bool {
-	x.body.Reset(x.Reader, x.Framing)
-	small := x.Framing.Kind == http1.NoBody || x.Framing.Kind == http1.Length && x.Framing.Length <= maxHeld
-	if !small || x.Head.Fields.Count("Expect") > 0 && x.Framing.Length > 0 {
-		return true
-	}
-	x.held = []byte{} // not nil: held, if empty
-	if x.Framing.Kind == http1.NoBody || x.Framing.Length == 0 {
-		return true
-	}
-	x.held = make([]byte, x.Framing.Length)
-	_ = x.Client.SetReadDeadline(time.Now().Add(x.handler.response))
-	_, err := io.ReadFull(&x.body, x.held)
-	_ = x.Client.SetReadDeadline(time.Time{})
-	if err == nil {
-		x.body.Reset(nil, http1.Framing{})
-		x.result.Up = x.Framing.Length
-		return true
-	}
-	x.result.Status, x.result.Code = clientLeft, "client_gone"
-	return false
 }
 
 // roundTripper is the only way out for goproxy.
@@ -110,25 +87,23 @@ func (roundTripper) RoundTrip(r *http.Request, _ *goproxy.ProxyCtx) (*http.Respo
 		return resp, nil
 	}
 	resp.StatusCode = x.resp.Status
-	resp.Header = toHeader(x.resp.Fields.EndToEnd(nil, x.resp.Framing))
+	x.fields = x.resp.Fields.EndToEnd(make(http1.Fields, 0, len(x.resp.Fields)), x.sentFraming())
+	resp.Header = toHeader(x.fields)
 	return resp, nil
 }
 
 // run makes the attempts; afterwards either resp or refusal is set, or the
 // client has left.
 func (x *exchange) run(header http.Header) {
-	out := x.outgoing(header)
+	x.prepare(header)
 	if x.held != nil {
-		x.stop = tunnel.WatchGone(x.Client, x.gone)
+		x.watch()
 	}
 	lease, err := x.Exchange.Run(x.ctx, func(ctx context.Context, l *pool.Lease) error {
-		return x.try(ctx, l, out)
+		return x.try(ctx, l)
 	})
 	if err != nil {
-		x.refusal, _ = err.(*reply.Error)
-		if errors.Is(err, http1.ErrChunk) || errors.Is(err, http1.ErrHeadTooLarge) {
-			x.refusal = reply.BadRequest(400, "the chunked body is malformed")
-		}
+		x.refusal = refusalOf(err)
 		return
 	}
 	x.lease = lease
@@ -140,32 +115,48 @@ func (x *exchange) run(header http.Header) {
 	}
 }
 
-// gone ends everything when the client has left.
-func (x *exchange) gone() { x.cancel() }
-
-// outgoing is the request as every proxy gets it.
-func (x *exchange) outgoing(header http.Header) *upstream.Request {
-	fields := withHost(merge(x.Head.Fields.EndToEnd(nil, x.Framing), header), x.Host)
-	out := &upstream.Request{
-		Method: x.Head.Method, Absolute: absoluteForm(x.Head.Target), Origin: x.Origin,
-		Authority: x.Exchange.Target, Fields: fields, Framing: x.Framing, Held: x.held,
-		Upgrade: x.Head.Upgrade(), Source: clientBody{x}, Interim: x.interim,
+// refusalOf is what the client is told; nil if it has left.
+func refusalOf(err error) *reply.Error {
+	var refusal *reply.Error
+	switch {
+	case errors.As(err, &refusal):
+		return refusal
+	case errors.Is(err, http1.ErrChunk), errors.Is(err, http1.ErrHeadTooLarge):
+		return reply.BadRequest(400, "the chunked body is malformed")
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return reply.BadRequest(408, "the request body did not arrive in time")
 	}
-	if x.held == nil {
-		out.Body = &x.body
-	}
-	return out
+	return nil
 }
 
-// clientBody lets a pump that waits for the client be stopped.
-type clientBody struct{ x *exchange }
+// watch ends everything when the client leaves.
+func (x *exchange) watch() { x.stop = tunnel.WatchGone(x.Client, x.cancel) }
 
-// Interrupt implements upstream.BodySource.
-func (c clientBody) Interrupt() { _ = c.x.Client.SetReadDeadline(time.Unix(1, 0)) }
+// prepare makes the request as every proxy gets it.
+func (x *exchange) prepare(header http.Header) {
+	x.out = upstream.Request{
+		Method: x.Head.Method, Absolute: absoluteForm(x.Head.Target), Origin: x.Origin,
+		Authority: x.Exchange.Target, Fields: withHost(merge(x.fields, header), x.Host, x.Head.Minor),
+		Framing: x.Framing, Held: x.held, Upgrade: x.upgradeTo(), Source: &x.source, Interim: x.interim,
+	}
+	if x.held == nil {
+		x.out.Body = &x.body
+	}
+}
+
+// upgradeTo is the protocol that the client wants to switch to. Only websocket
+// is worth a tunnel; an offer of another, as h2c, may be ignored (RFC 9110
+// section 7.8).
+func (x *exchange) upgradeTo() string {
+	if to := x.Head.Upgrade(); strings.EqualFold(to, "websocket") {
+		return to
+	}
+	return ""
+}
 
 // try is one attempt.
-func (x *exchange) try(ctx context.Context, l *pool.Lease, out *upstream.Request) error {
-	resp, err := x.handler.transports.For(l.Proxy).RoundTrip(ctx, x.ctx, out)
+func (x *exchange) try(ctx context.Context, l *pool.Lease) error {
+	resp, err := x.handler.transports.For(l.Proxy).RoundTrip(ctx, x.ctx, &x.out)
 	if err == nil {
 		err = x.judge(resp, l)
 	}
@@ -174,7 +165,7 @@ func (x *exchange) try(ctx context.Context, l *pool.Lease, out *upstream.Request
 		return nil
 	}
 	var e *upstream.Error
-	if errors.As(err, &e) && e.Sent && !out.Repeatable() {
+	if errors.As(err, &e) && e.Sent && !x.out.Repeatable() {
 		return &attempts.Final{Err: err}
 	}
 	return err

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/net/http/httpguts"
+
 	"swivel/pool/upstream/http1"
 )
 
@@ -29,20 +31,38 @@ func toHeader(fields http1.Fields) http.Header {
 // and spelling, without those that a handler deleted, and with those it added
 // at the end.
 func merge(fields http1.Fields, h http.Header) http1.Fields {
-	merged := make(http1.Fields, 0, len(fields)+1)
-	taken := 0
-	for i := range fields {
-		values := h[textproto.CanonicalMIMEHeaderKey(fields[i].Name)]
-		if n := before(fields, i); n < len(values) {
-			merged = append(merged, http1.Field{Name: fields[i].Name, Value: values[n]})
-			taken++
-		}
+	if unchanged(fields, h) {
+		return fields
 	}
-	if taken == total(h) {
-		return merged
+	merged := make(http1.Fields, 0, len(fields)+1)
+	for i := range fields {
+		if v, ok := valueNow(fields, i, h); ok && isValue(v) {
+			merged = append(merged, http1.Field{Name: fields[i].Name, Value: v})
+		}
 	}
 	return appendAdded(merged, h)
 }
+
+func unchanged(fields http1.Fields, h http.Header) bool {
+	for i := range fields {
+		if v, ok := valueNow(fields, i, h); !ok || v != fields[i].Value {
+			return false
+		}
+	}
+	return len(fields) == total(h)
+}
+
+// valueNow is what h says of the i-th field.
+func valueNow(fields http1.Fields, i int, h http.Header) (string, bool) {
+	values := h[textproto.CanonicalMIMEHeaderKey(fields[i].Name)]
+	if n := before(fields, i); n < len(values) {
+		return values[n], true
+	}
+	return "", false
+}
+
+// isValue says whether a handler's value cannot end its line.
+func isValue(v string) bool { return !strings.ContainsAny(v, "\r\n") }
 
 // before counts the fields before the i-th that bear its name.
 func before(fields http1.Fields, i int) int {
@@ -71,7 +91,7 @@ func appendAdded(merged http1.Fields, h http.Header) http1.Fields {
 	slices.Sort(keys)
 	for _, key := range keys {
 		for _, v := range h[key][min(merged.Count(key), len(h[key])):] {
-			if textproto.TrimString(key) == key && !strings.ContainsAny(v, "\r\n") {
+			if httpguts.ValidHeaderFieldName(key) && isValue(v) {
 				merged = append(merged, http1.Field{Name: key, Value: v})
 			}
 		}
@@ -80,15 +100,19 @@ func appendAdded(merged http1.Fields, h http.Header) http1.Fields {
 }
 
 // withHost makes the Host field say what the target says (RFC 9112 section
-// 3.2.2), and drops the fields that are meant for swivel.
-func withHost(fields http1.Fields, host string) http1.Fields {
+// 3.2.2), and drops the fields that are meant for swivel. An HTTP/1.0 client
+// cannot have meant an Expect field: it knows no interim responses (RFC 9110
+// section 10.1.1).
+func withHost(fields http1.Fields, host string, minor int) http1.Fields {
 	out := fields[:0]
 	found := false
 	for _, f := range fields {
 		switch {
 		case strings.EqualFold(f.Name, "Host"):
 			f.Value, found = host, true
-		case len(f.Name) > 9 && strings.EqualFold(f.Name[:9], "X-Swivel-"):
+		case minor == 0 && strings.EqualFold(f.Name, "Expect"):
+			continue
+		case len(f.Name) >= 9 && strings.EqualFold(f.Name[:9], "X-Swivel-"):
 			continue
 		}
 		out = append(out, f)

@@ -83,13 +83,12 @@ type Result struct {
 // Serve answers the request. It blocks until the response is written.
 func (h *Handler) Serve(ctx context.Context, r Request) Result {
 	x := &exchange{handler: h, Request: r, began: time.Now(), header: http.Header{}}
-	ctx, x.cancel = context.WithCancel(ctx)
+	x.source.x = x
+	x.ctx, x.cancel = context.WithCancel(ctx)
 	defer x.cancel()
-	x.ctx = ctx
-	if !x.takeBody() {
-		return x.result
+	if x.takeBody() {
+		h.chain.ServeHTTP(x, x.httpRequest())
 	}
-	h.chain.ServeHTTP(x, x.httpRequest())
 	x.finish()
 	return x.result
 }

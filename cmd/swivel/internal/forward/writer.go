@@ -1,6 +1,7 @@
 package forward
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"sync"
@@ -28,6 +29,7 @@ func (x *exchange) interim(r *http1.Response) {
 	}
 	b := http1.AppendStatusLine(nil, r.Status, r.Reason)
 	b = r.Fields.EndToEnd(nil, http1.Framing{}).Append(b)
+	_ = x.Client.SetWriteDeadline(time.Now().Add(x.handler.response))
 	_, _ = x.Client.Write(append(b, "\r\n"...))
 }
 
@@ -40,18 +42,25 @@ func (x *exchange) WriteHeader(int) {
 	if x.wroteHeader || x.resp == nil {
 		return
 	}
-	x.wroteHeader = true
-	fields := merge(x.resp.Fields.EndToEnd(nil, x.sentFraming()), x.header)
-	b := http1.AppendStatusLine(make([]byte, 0, 1<<10), x.resp.Status, x.resp.Reason)
-	b = fields.Append(b)
+	x.wroteHeader, x.headDue = true, true
+	x.closing = x.closes()
+}
+
+// appendHead appends the response's head, if it has not been sent.
+func (x *exchange) appendHead(b []byte) []byte {
+	if !x.headDue {
+		return b
+	}
+	b = http1.AppendStatusLine(b, x.resp.Status, x.resp.Reason)
+	b = merge(x.fields, x.header).Append(b)
 	switch {
 	case x.resp.Status == 101:
 		b = http1.AppendField(b, "Connection", "Upgrade")
 		b = http1.AppendField(b, "Upgrade", x.resp.Fields.Get("Upgrade"))
-	case x.closes():
+	case x.closing:
 		b = http1.AppendField(b, "Connection", "close")
 	}
-	x.head = append(b, "\r\n"...)
+	return append(b, "\r\n"...)
 }
 
 // sentFraming is how the client is told the end of the body: an HTTP/1.0
@@ -66,17 +75,14 @@ func (x *exchange) sentFraming() http1.Framing {
 // closes says whether the client's connection ends behind this response.
 func (x *exchange) closes() bool {
 	return !x.Head.KeepAlive() || x.sentFraming().Kind == http1.UntilClose ||
-		!x.resp.RequestSent()
+		!x.resp.RequestRead()
 }
 
-// Write implements http.ResponseWriter for goproxy's handlers; responses of
-// targets go through content.WriteTo.
-func (x *exchange) Write(p []byte) (int, error) {
-	if x.resp == nil {
-		return len(p), nil // a refusal is written by finish
-	}
-	return x.writeBody(p)
-}
+// Write implements http.ResponseWriter. Bodies go through content.WriteTo;
+// there is no way for a handler to replace one.
+func (x *exchange) Write([]byte) (int, error) { return 0, errReplaced }
+
+var errReplaced = errors.New("the body of a response cannot be replaced")
 
 // content is the response's body. io.Copy finds WriteTo, so that goproxy's
 // copy loop becomes ours: every piece is passed on as it comes.
@@ -111,8 +117,8 @@ func (x *exchange) copyBody() (total int64, err error) {
 	defer copyBuffers.Put(room)
 	chunked := x.sentFraming().Kind == http1.Chunked
 	for {
-		out := append((*room)[:0], x.head...)
-		if len(x.head) > 0 && x.resp.Buffered() == 0 && !x.resp.Body.Ended() {
+		out := x.appendHead((*room)[:0])
+		if x.headDue && x.resp.Buffered() == 0 && !x.resp.Body.Ended() {
 			if err := x.send(out); err != nil { // nothing to wait for: the head is news
 				return total, err
 			}
@@ -163,7 +169,8 @@ func (x *exchange) appendPiece(out []byte, chunked bool) (int, []byte, error) {
 
 // send writes to the client. The first write takes the head along.
 func (x *exchange) send(b []byte) error {
-	x.head = nil
+	x.headDue = false
+	_ = x.Client.SetWriteDeadline(time.Now().Add(x.handler.response))
 	_, err := x.Client.Write(b)
 	if err != nil {
 		x.broken = true
@@ -179,47 +186,30 @@ func (x *exchange) ended(err error) error {
 	case err == io.EOF:
 		x.settle(pool.Response)
 		return nil
-	case x.ctx.Err() != nil:
-		x.broken = true
+	case x.ctx.Err() != nil, x.resp.ClientFailed():
 		x.settle(pool.Response)
-		return err
+	default:
+		x.settle(upstream.BodyError(err))
 	}
 	x.broken = true
-	x.settle(upstream.BodyError(err))
 	return err
-}
-
-// writeBody sends bytes that a handler made.
-func (x *exchange) writeBody(p []byte) (int, error) {
-	out := append([]byte(nil), x.head...)
-	if x.sentFraming().Kind == http1.Chunked && len(p) > 0 {
-		chunk := append(make([]byte, http1.ChunkRoom, http1.ChunkRoom+len(p)+2), p...)
-		out = append(out, http1.SealChunk(chunk)...)
-	} else {
-		out = append(out, p...)
-	}
-	return len(p), x.send(out)
 }
 
 // upgrade turns the two connections into a tunnel.
 func (x *exchange) upgrade() (int64, error) {
 	x.settle(pool.Response)
-	x.stopWatch()
+	head := x.appendHead(nil)
 	conn, early := x.resp.Upgraded()
 	x.resp = nil
-	if n := x.Reader.Buffered(); n > 0 {
-		if b, err := x.Reader.Peek(n); err == nil {
-			_, _ = conn.Write(b)
-		}
-		_, _ = x.Reader.Discard(n)
-	}
-	if _, err := x.Client.Write(append(x.head, early...)); err != nil {
+	x.stopWatch()
+	_ = x.Client.SetDeadline(time.Time{})
+	sent, _ := io.CopyN(conn, x.Reader, int64(x.Reader.Buffered()))
+	if _, err := x.Client.Write(append(head, early...)); err != nil {
 		_ = conn.Close()
 		return 0, err
 	}
-	x.head = nil
 	traffic := x.handler.registry.Relay(x.Client, conn, tunnel.Unobserved{})
-	x.result.Status, x.result.Up, x.result.Down = 101, traffic.Up, traffic.Down+int64(len(early))
+	x.result.Status, x.result.Up, x.result.Down = 101, sent+traffic.Up, traffic.Down+int64(len(early))
 	return x.result.Down, nil
 }
 
@@ -233,33 +223,39 @@ func (x *exchange) stopWatch() {
 // finish writes what goproxy left unwritten and says whether the client's
 // connection can go on.
 func (x *exchange) finish() {
-	x.stopWatch()
-	if x.result.Status == 101 {
+	switch {
+	case x.result.Status == 101:
 		return
-	}
-	if x.resp == nil {
+	case x.resp == nil:
 		x.refuse()
 		return
 	}
-	if len(x.head) > 0 && !x.broken { // a response without a body
-		_ = x.send(x.head)
+	if x.headDue && !x.broken { // a response whose body nobody asked for
+		_ = x.send(x.appendHead(nil))
 	}
+	x.settle(pool.Response)
 	x.result.Status = x.resp.Status
-	closes := x.closes()
-	requestDone := x.resp.Close()
-	_ = x.Client.SetReadDeadline(time.Time{})
+	requestRead, streamed := x.resp.Close()
+	x.result.Up += streamed
+	x.release()
 	if x.broken {
 		// A body that just ended would look complete to a client that takes the
 		// end of the connection for its end.
 		_ = x.Client.SetLinger(0)
 		_ = x.Client.Close()
 	}
-	x.result.Reusable = requestDone && !x.broken && !closes
+	x.result.Reusable = requestRead && !x.broken && !x.closing
+}
+
+// release gives the client's connection back as it was.
+func (x *exchange) release() {
+	x.stopWatch()
+	_ = x.Client.SetDeadline(time.Time{})
 }
 
 // refuse answers when no proxy served.
 func (x *exchange) refuse() {
-	_ = x.Client.SetReadDeadline(time.Time{})
+	x.release()
 	if x.refusal == nil {
 		x.result.Status, x.result.Code = clientLeft, "client_gone"
 		return

@@ -1,0 +1,187 @@
+package forward_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net"
+	"net/netip"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"swivel/breaker"
+	"swivel/cmd/swivel/internal/attempts"
+	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/cmd/swivel/internal/forward"
+	"swivel/cmd/swivel/internal/front"
+	"swivel/cmd/swivel/internal/tunnel"
+	"swivel/pool"
+	"swivel/pool/upstream"
+)
+
+// patience is how long a test waits for what must happen; it is only ever used
+// up by a test that fails.
+const patience = 20 * time.Second
+
+// limits are what a test may want shorter than patience.
+type limits struct{ exchange, handshake, response time.Duration }
+
+// rig is a front with its pool, as the daemon builds it.
+type rig struct {
+	t     testing.TB
+	addr  string
+	pool  *pool.Pool
+	lines chan []byte // of the log, one for each exchange
+}
+
+// newRig serves over the given proxies until the test ends, and checks that
+// nothing is left behind then. The test's servers are still up at that moment,
+// so that it is seen whether all connections to them were closed.
+func newRig(t testing.TB, l limits, specs ...pool.Spec) *rig {
+	t.Helper()
+	noLeaks(t)
+	r := &rig{t: t, lines: make(chan []byte, 1000)}
+	for i := range specs {
+		specs[i].Weight = 1
+	}
+	r.pool = pool.New(specs, pool.Options{Breaker: breaker.DefaultSettings(), Salt: []byte("salt")}, time.Now())
+	log, err := eventlog.New(r, "json", "info")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dialer := upstream.NewDialer(upstream.Timeouts{Dial: patience, Handshake: or(l.handshake, patience)})
+	response := or(l.response, patience)
+	loop := &attempts.Loop{Pool: r.pool, Sink: func(string, []pool.Event) {}, Settings: attempts.Settings{
+		Attempts: 5, ExchangeTimeout: or(l.exchange, patience), FirstByte: patience, Response: response,
+	}}
+	registry := tunnel.NewRegistry(0)
+	transports := upstream.NewTransports(dialer, response)
+	f := &front.Front{
+		Settings: front.Settings{HeaderBytes: 256 << 10, HeaderTimeout: patience, KeepAlive: patience},
+		Loop:     loop,
+		Tunnel:   &tunnel.Server{Loop: loop, Dialer: dialer, Registry: registry},
+		Forward:  forward.New(transports, registry, response),
+		Log:      log,
+	}
+	ln, err := front.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.addr = ln.Addr().String()
+	served := make(chan error, 1)
+	go func() { served <- f.Serve(ln) }()
+	t.Cleanup(func() {
+		_ = ln.Close()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+		f.Shutdown(expired(t))
+		transports.Keep(func(pool.ID) bool { return false })
+	})
+	return r
+}
+
+func or(d, otherwise time.Duration) time.Duration {
+	if d == 0 {
+		return otherwise
+	}
+	return d
+}
+
+// Write takes the lines of the log.
+func (r *rig) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte(`"message":"exchange"`)) {
+		select {
+		case r.lines <- bytes.Clone(line):
+		default: // a benchmark reads none
+		}
+	}
+	return len(line), nil
+}
+
+// logged is the log line of an exchange.
+type logged struct {
+	Status   int
+	Code     string
+	Up, Down int64
+	Attempts []struct{ Proxy, Signal, Outcome string }
+}
+
+// exchange waits for the end of the next exchange.
+func (r *rig) exchange() logged {
+	r.t.Helper()
+	select {
+	case line := <-r.lines:
+		var x logged
+		if err := json.Unmarshal(line, &x); err != nil {
+			r.t.Fatal(err)
+		}
+		return x
+	case <-time.After(patience):
+		r.t.Fatal("the exchange does not end")
+		return logged{}
+	}
+}
+
+// verdicts waits for the end of the next exchange and returns what was said of
+// its proxies: "signal outcome" for each attempt.
+func (r *rig) verdicts() string {
+	r.t.Helper()
+	var all []string
+	for _, a := range r.exchange().Attempts {
+		all = append(all, a.Signal+" "+a.Outcome)
+	}
+	return strings.Join(all, ", ")
+}
+
+// state is what the breaker of the n-th proxy is in.
+func (r *rig) state(n int) breaker.State { return r.pool.Proxies()[n].Breaker().State(time.Now()) }
+
+// spec describes a proxy at addr.
+func spec(scheme pool.Scheme, addr netip.AddrPort) pool.Spec {
+	return pool.Spec{Scheme: scheme, Host: addr.Addr().String(), Port: addr.Port()}
+}
+
+// closedPort is an address where nobody listens.
+func closedPort(t testing.TB) netip.AddrPort {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().(*net.TCPAddr).AddrPort()
+}
+
+// noLeaks fails the test if it ends with more descriptors or goroutines than
+// it began with. Both go a moment after the close that ends them.
+func noLeaks(t testing.TB) {
+	t.Helper()
+	fds, routines := openFiles(t), runtime.NumGoroutine()
+	t.Cleanup(func() {
+		if t.Failed() {
+			return // what it waited for in vain may still be there
+		}
+		var nowFds, nowRoutines int
+		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			nowFds, nowRoutines = openFiles(t), runtime.NumGoroutine()
+			if nowFds <= fds && nowRoutines <= routines {
+				return
+			}
+		}
+		stacks := make([]byte, 1<<16)
+		t.Errorf("left behind: %d descriptors, %d goroutines\n%s",
+			nowFds-fds, nowRoutines-routines, stacks[:runtime.Stack(stacks, true)])
+	})
+}
+
+func openFiles(t testing.TB) int {
+	t.Helper()
+	files, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("needs /proc to count descriptors")
+	}
+	return len(files)
+}

@@ -1,0 +1,117 @@
+package reply
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"swivel/pool/upstream/http1"
+)
+
+// row is a refusal and what it has to say.
+type row struct {
+	name   string
+	err    *Error
+	status int
+	code   string
+	retry  string // Retry-After
+}
+
+// every refusal that there is.
+var every = []row{
+	{"bad request", BadRequest(400, "the target has no host"), 400, "bad_request", ""},
+	{"parser", FromHTTP(&http1.Error{Status: 505, Text: "only HTTP/1.0 and HTTP/1.1 are spoken here"}), 505, "bad_request", ""},
+	{"denied", TargetDenied("the target is swivel itself"), 403, "target_denied", ""},
+	{"one proxy tried", AttemptsSpent(1), 502, "attempts_spent", ""},
+	{"several proxies tried", AttemptsSpent(5), 502, "attempts_spent", ""},
+	{"not repeatable", NotRepeatable(), 502, "attempts_spent", ""},
+	{"target down", TargetDown(), 502, "target_down", ""},
+	{"timeout", Timeout(3), 504, "timeout", ""},
+	{"no proxy, now", NoProxy(0), 503, "no_proxy", "1"},
+	{"no proxy, soon", NoProxy(time.Nanosecond), 503, "no_proxy", "1"},
+	{"no proxy, later", NoProxy(1500 * time.Millisecond), 503, "no_proxy", "2"},
+	{"no proxy, before", NoProxy(-time.Hour), 503, "no_proxy", "1"},
+	{"over capacity", OverCapacity(), 503, "over_capacity", "1"},
+}
+
+func TestRefusalsAreCompleteResponses(t *testing.T) {
+	for _, x := range every {
+		for _, method := range []string{"GET", "HEAD", "POST", "CONNECT", ""} {
+			t.Run(x.name+" "+method, func(t *testing.T) {
+				text := string(x.err.Append([]byte("behind"), "0123456789abcdef", method))
+				text, ok := strings.CutPrefix(text, "behind")
+				if !ok {
+					t.Fatal("what was there before is gone")
+				}
+				br := bufio.NewReader(strings.NewReader(text))
+				// A refused CONNECT has a body as any other response.
+				resp, err := http.ReadResponse(br, &http.Request{Method: strings.Replace(method, "CONNECT", "GET", 1)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				body, err := io.ReadAll(resp.Body)
+				if err != nil || br.Buffered() > 0 {
+					t.Errorf("Content-Length is wrong: %v, %d bytes too many", err, br.Buffered())
+				}
+				x.check(t, resp, method, string(body))
+			})
+		}
+	}
+}
+
+func (x row) check(t *testing.T, resp *http.Response, method, body string) {
+	t.Helper()
+	phrase, text := http.StatusText(x.status), "swivel: "+x.err.Text+" ("+x.code+", request 0123456789abcdef)\n"
+	if method == "CONNECT" { // clients drop the body
+		phrase = x.err.Text
+	}
+	if method == "HEAD" {
+		if resp.ContentLength != int64(len(text)) {
+			t.Errorf("the length is %d", resp.ContentLength)
+		}
+		text = ""
+	}
+	kind, _, _ := strings.Cut(resp.Header.Get("Proxy-Status"), "=")
+	for _, c := range []struct{ what, got, want string }{
+		{"status", resp.Status, strconv.Itoa(x.status) + " " + phrase},
+		{"body", body, text},
+		{"Content-Type", resp.Header.Get("Content-Type"), "text/plain; charset=utf-8"},
+		{"Proxy-Status", kind, "swivel; error"},
+		{"X-Swivel-Error", resp.Header.Get("X-Swivel-Error"), x.code},
+		{"X-Request-Id", resp.Header.Get("X-Request-Id"), "0123456789abcdef"},
+		{"Retry-After", resp.Header.Get("Retry-After"), x.retry},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s is %q, not %q", c.what, c.got, c.want)
+		}
+	}
+	if !resp.Close || len(resp.Header) > 6 {
+		t.Errorf("closes: %v, fields: %v", resp.Close, resp.Header)
+	}
+}
+
+// What stands in a status line must not be able to end it.
+func TestTextsAreOneLine(t *testing.T) {
+	for _, x := range every {
+		if x.err.Text == "" || strings.ContainsFunc(x.err.Text, func(r rune) bool { return r < ' ' || r > '~' }) {
+			t.Errorf("%s: the text is %q", x.name, x.err.Text)
+		}
+		if got := x.err.Error(); got != x.code+": "+x.err.Text {
+			t.Errorf("%s: as an error it is %q", x.name, got)
+		}
+	}
+}
+
+func TestNumberOfProxiesIsSpelledOut(t *testing.T) {
+	for n, want := range map[int]string{1: "1 proxy tried", 2: "2 proxies tried"} {
+		for _, e := range []*Error{AttemptsSpent(n), Timeout(n)} {
+			if !strings.HasPrefix(e.Text, want) {
+				t.Errorf("%q", e.Text)
+			}
+		}
+	}
+}

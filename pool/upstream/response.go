@@ -1,0 +1,129 @@
+package upstream
+
+import (
+	"errors"
+	"io"
+	"net"
+	"time"
+
+	"swivel/pool"
+	"swivel/pool/upstream/http1"
+)
+
+// maxResponseHead bounds a response head.
+const maxResponseHead = 256 << 10
+
+// Response is the answer to a plain request. Either Body is read to its end or
+// not; in both cases Close must be called, unless Upgraded is.
+type Response struct {
+	http1.Response
+	Framing http1.Framing
+	Body    http1.Body
+	session *session
+	stop    func() bool // detaches from the exchange's life
+}
+
+// readHead reads heads until a final one.
+func (resp *Response) readHead(r *Request) error {
+	s := resp.session
+	for {
+		if _, err := s.br.Peek(1); err != nil {
+			return err
+		}
+		s.heard = true
+		if err := expectHTTP(s.br); err != nil {
+			return err
+		}
+		head, err := http1.ReadHead(s.br, maxResponseHead)
+		if err != nil {
+			return err
+		}
+		if err := resp.Parse(head); err != nil {
+			return err
+		}
+		switch {
+		case resp.Status == 101 && r.Upgrade == "":
+			return http1.ErrNotHTTP
+		case resp.Status >= 200 || resp.Status == 101:
+			resp.Framing, err = resp.Response.Framing(r.Method)
+			resp.Body.Reset(s.br, resp.Framing)
+			return err
+		case r.Interim != nil:
+			r.Interim(&resp.Response)
+		}
+	}
+}
+
+// Upgraded gives the connection away after a 101: it and the bytes that came
+// behind the head. The Response must not be used any more.
+func (resp *Response) Upgraded() (net.Conn, []byte) {
+	s := resp.session
+	resp.stop()
+	if s.pump != nil {
+		s.pump.finish()
+	}
+	early := make([]byte, s.br.Buffered())
+	_, _ = io.ReadFull(s.br, early)
+	_ = s.conn.SetDeadline(time.Time{})
+	return s.conn, early
+}
+
+// Buffered says how many bytes of the body can be read without waiting.
+func (resp *Response) Buffered() int { return resp.Body.Buffered() }
+
+// BodyError says what an error of Body means for the proxy.
+func BodyError(err error) pool.Signal {
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return pool.ResponseTimeout
+	}
+	return pool.ResponseCut
+}
+
+// ClientFailed says whether Body was cut because the client broke off the
+// request that it answers.
+func (resp *Response) ClientFailed() bool { return resp.session.clientError() != nil }
+
+// RequestRead says whether the request's body has been read whole. A server
+// answers right behind the last byte, when the pump may not yet have noted that
+// it was the last: it gets a moment.
+func (resp *Response) RequestRead() bool {
+	p := resp.session.pump
+	if p == nil {
+		return true
+	}
+	select {
+	case <-p.done:
+	case <-time.After(20 * time.Millisecond):
+		return false
+	}
+	return p.body.Ended()
+}
+
+// Abort ends a response whose client has left: reads of Body fail at once.
+func (resp *Response) Abort() { resp.session.cut() }
+
+// Close gives the connection back for the next request when both bodies have
+// ended and nothing was odd, and closes it otherwise. read is false when the
+// client's body was not read to its end; sent is how much of it was streamed.
+func (resp *Response) Close() (read bool, sent int64) {
+	s := resp.session
+	alive, whole, read := resp.stop(), s.sent, true
+	if p := s.pump; p != nil {
+		p.finish()
+		whole = whole && p.whole
+		read, sent = p.body.Ended(), p.sent
+	}
+	if alive && whole && resp.reusable() {
+		s.pump = nil
+		s.transport.put(s)
+	} else {
+		s.close()
+	}
+	return read, sent
+}
+
+func (resp *Response) reusable() bool {
+	return resp.Body.Ended() && !resp.Framing.Odd && resp.KeepAlive() &&
+		resp.Status != 101 && resp.session.br.Buffered() == 0
+}

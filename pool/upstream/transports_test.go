@@ -1,0 +1,161 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"swivel/breaker"
+	"swivel/pool"
+)
+
+// members makes pool members of specs.
+func members(specs ...*pool.Spec) []*pool.Proxy {
+	var all []pool.Spec
+	for _, s := range specs {
+		s.Weight = 1
+		all = append(all, *s)
+	}
+	return pool.New(all, pool.Options{Breaker: breaker.DefaultSettings()}, time.Now()).Proxies()
+}
+
+func transports(t *testing.T) *Transports {
+	t.Helper()
+	noLeaks(t)
+	ts := NewTransports(patient(), 20*time.Second)
+	t.Cleanup(func() { ts.Keep(func(pool.ID) bool { return false }) })
+	return ts
+}
+
+// A vendor binds the exit to the credentials that a connection began with.
+func TestSessionsAtOneAddressNeverShareAConnection(t *testing.T) {
+	p := proxyPlain(t, nil, nil)
+	ts := transports(t)
+	both := members(specFor(pool.HTTP, p.addr, "session-1:pw"), specFor(pool.HTTP, p.addr, "session-2:pw"))
+	for i := range 6 {
+		if got := fetch(t, ts.For(both[i%2]), asking("GET")); got != fmt.Sprint(i%2+1) {
+			t.Errorf("session %d was served on connection %s", i%2+1, got)
+		}
+	}
+	users := map[string]string{}
+	for _, head := range p.received() {
+		_, credentials, _ := cutField(head, "Proxy-Authorization: ")
+		if was, ok := users[head[:1]]; ok && was != credentials {
+			t.Errorf("connection %s carried two users", head[:1])
+		}
+		users[head[:1]] = credentials
+	}
+	if users["1"] != "Basic c2Vzc2lvbi0xOnB3" || users["2"] != "Basic c2Vzc2lvbi0yOnB3" {
+		t.Errorf("the users are %v", users)
+	}
+}
+
+// A tunnel through a SOCKS proxy leads to one target only.
+func TestTunnelsAreKeptForTheirTarget(t *testing.T) {
+	p := proxyPlain(t, nil, func(v *visit) {
+		_, _ = v.br.Discard(3)
+		_, _ = v.Write([]byte{5, 0})
+		_, _ = v.br.Discard(5 + len("a.test") + 2)
+		_, _ = v.Write([]byte{5, 0, 0, 1, 127, 0, 0, 1, 0, 80})
+		for v.head() {
+			v.answer()
+		}
+	})
+	ts := transports(t)
+	proxy := members(specFor(pool.SOCKS5, p.addr, ""))[0]
+	for i := range 6 {
+		r := asking("GET")
+		r.Authority = []string{"a.test:80", "b.test:80"}[i%2]
+		if got := fetch(t, ts.For(proxy), r); got != fmt.Sprint(i%2+1) {
+			t.Errorf("%s was asked on connection %s", r.Authority, got)
+		}
+	}
+}
+
+func TestProxyThatLeftThePoolKeepsNoConnection(t *testing.T) {
+	p := proxyPlain(t, nil, nil)
+	ts := transports(t)
+	both := members(specFor(pool.HTTP, p.addr, "a:a"), specFor(pool.HTTP, p.addr, "b:b"))
+	first, second := ts.For(both[0]), ts.For(both[1])
+	many(t, first, 2)
+	many(t, second, 2)
+	ts.Keep(func(id pool.ID) bool { return id == both[1].ID })
+	if first.idling() != 0 || second.idling() != 2 {
+		t.Errorf("idle connections: %d of the one that left, %d of the one that stayed", first.idling(), second.idling())
+	}
+	if ts.For(both[1]) != second {
+		t.Error("the transport of the one that stayed was replaced")
+	}
+}
+
+func TestReloadThatChangesHowToReachAProxyIsFollowed(t *testing.T) {
+	p := proxyPlain(t, nil, nil)
+	ts := transports(t)
+	old := members(specFor(pool.HTTP, p.addr, ""))[0]
+	first := ts.For(old)
+	many(t, first, 1)
+	same := members(specFor(pool.HTTP, p.addr, ""))[0]
+	if ts.For(same) != first {
+		t.Error("nothing changed, but the connections were given up")
+	}
+	spec := specFor(pool.HTTP, p.addr, "")
+	spec.Rotating = true
+	changed := members(spec)[0]
+	if changed.ID != old.ID {
+		t.Fatal("the identity changed")
+	}
+	second := ts.For(changed)
+	if second == first || first.idling() != 0 {
+		t.Error("the old way to reach the proxy is still in use")
+	}
+}
+
+func TestSweepEndsWithItsContext(t *testing.T) {
+	p := proxyPlain(t, nil, nil)
+	ts := transports(t)
+	tr := ts.For(members(specFor(pool.HTTP, p.addr, ""))[0])
+	many(t, tr, 3)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	ts.Sweep(ctx)
+	if n := tr.idling(); n != 0 {
+		t.Errorf("%d idle connections", n)
+	}
+}
+
+func TestTransportsServeManyAtOnce(t *testing.T) {
+	p := proxyPlain(t, nil, nil)
+	ts := transports(t)
+	all := members(specFor(pool.HTTP, p.addr, "a:a"), specFor(pool.HTTP, p.addr, "b:b"), specFor(pool.HTTP, p.addr, "c:c"))
+	var workers sync.WaitGroup
+	for i := range 20 {
+		workers.Go(func() {
+			for j := range 20 {
+				resp, err := ts.For(all[(i+j)%3]).RoundTrip(context.Background(), context.Background(), asking("GET"))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				var b [8]byte
+				if n, err := resp.Body.Read(b[:]); n == 0 {
+					t.Error(err)
+				}
+				resp.Close()
+				if j == 10 {
+					ts.Keep(func(id pool.ID) bool { return id != all[i%3].ID })
+				}
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// cutField splits a head around the value of a field.
+func cutField(head, name string) (before, value, after string) {
+	before, rest, _ := strings.Cut(head, "\r\n"+name)
+	value, after, _ = strings.Cut(rest, "\r\n")
+	return before, value, after
+}
