@@ -96,7 +96,7 @@ func NewJournal(store Store, options Options) *Journal {
 // are stored within UrgentWithin, others within OthersWithin. A record that is
 // invalid, or comes after Close, is counted as dropped: one bad record must not
 // keep those beside it from being written. The caller must not change
-// record.Failures afterwards.
+// record.Failures and record.Window afterwards.
 func (j *Journal) Put(record Record, urgent bool) {
 	invalid := record.Validate() != nil
 	delay := othersDelay

@@ -27,7 +27,7 @@ var latest = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 type Record struct {
 	ProxyID    string      // opaque id; the key
 	State      string      // StateClosed, StateOpen or StateHalfOpen
-	Failures   []time.Time // failures in the window, oldest first; not to be changed once handed over
+	Failures   []time.Time // failures of the run, oldest first; not to be changed once handed over
 	NextTest   time.Time   // when an open breaker may be probed
 	LastChange time.Time   // when State last changed
 	Generation uint32      // of the permits, so that results from before a restart are stale
@@ -36,8 +36,13 @@ type Record struct {
 	Suspicions int         // undecided failures in a row
 	ProbeWins  int         // successful probes in a row
 
+	Window    []Tally // outcomes in the window, oldest first, at most 64; not to be changed once handed over
+	Recent    string  // the last outcomes, oldest first, + for a success and - for a failure, at most 64
+	Succeeded bool    // it has succeeded, ever
+	Misses    int     // failures before the first success, as far as they are counted, at most 100
+
 	Threshold int           // failures that open it, as configured when written
-	Window    time.Duration // how far back failures count, as configured when written
+	RunWindow time.Duration // how far back those failures count, as configured when written
 	Timeout   time.Duration // the rest after opening, as configured when written
 
 	CreatedAt time.Time // set by the store: first saved
@@ -48,9 +53,8 @@ type Record struct {
 // refuses an id or cause with characters that addresses, URLs and credentials
 // have and names do not: a mistake elsewhere must not put a password on disk.
 func (r *Record) Validate() error {
-	if r.ProxyID == "" || !isName(r.ProxyID) {
-		// The id is not quoted: what is wrong with it may be that it is a secret.
-		return errors.New("record: proxy id is not a name of up to 64 letters, digits, - and _")
+	if !isID(r.ProxyID) {
+		return errors.New("record: proxy " + notAnID)
 	}
 	switch r.State {
 	case StateClosed, StateOpen, StateHalfOpen:
@@ -60,8 +64,11 @@ func (r *Record) Validate() error {
 	if !isName(r.Cause) {
 		return fmt.Errorf("record %s: cause is not a name of up to 64 letters, digits, - and _", r.ProxyID)
 	}
-	if min(r.OpensInRow, r.Suspicions, r.ProbeWins, r.Threshold) < 0 || min(r.Window, r.Timeout) < 0 {
+	if min(r.OpensInRow, r.Suspicions, r.ProbeWins, r.Threshold) < 0 || min(r.RunWindow, r.Timeout) < 0 {
 		return fmt.Errorf("record %s: negative count or duration", r.ProxyID)
+	}
+	if err := r.validateHistory(); err != nil {
+		return fmt.Errorf("record %s: %w", r.ProxyID, err)
 	}
 	return r.validateTimes()
 }
@@ -83,6 +90,12 @@ func (r *Record) validateTimes() error {
 func isTime(at time.Time) bool {
 	return at.IsZero() || at.Unix() >= 0 && at.Before(latest)
 }
+
+// notAnID does not quote the id: what is wrong with it may be that it is a
+// secret.
+const notAnID = "id is not a name of up to 64 letters, digits, - and _"
+
+func isID(s string) bool { return s != "" && isName(s) }
 
 func isName(s string) bool {
 	if len(s) > maxName {

@@ -23,7 +23,8 @@ import (
 // SaltSize is the length in bytes of what [Store.Salt] returns.
 const SaltSize = 32
 
-// Store is a durable table of records, one per proxy.
+// Store is a durable table of records, one per proxy, and of what else must
+// outlive the process.
 type Store interface {
 	// Load returns every record that makes sense, in no particular order.
 	// A row of nonsense (somebody edited the file, a disk rotted) is left out
@@ -43,6 +44,28 @@ type Store interface {
 	// their record for a while, because lists flap; without an end the table
 	// would grow for ever. keep must not call the store.
 	Prune(ctx context.Context, olderThan time.Time, keep func(proxyID string) bool) (removed int, err error)
+
+	// Pauses returns every pause that makes sense, in no particular order.
+	Pauses(ctx context.Context) ([]Pause, error)
+
+	// SetPause inserts or replaces the pause of a proxy. It has been stored
+	// when SetPause returns: pauses are rare, and an operator waits for the
+	// answer. So they do not go through the journal. An invalid pause (see
+	// [Pause.Validate]) fails the call. Prune does not touch pauses.
+	SetPause(ctx context.Context, pause Pause) error
+
+	// ClearPause removes the pause of a proxy. found is false if there was none.
+	ClearPause(ctx context.Context, proxyID string) (found bool, err error)
+
+	// SaveTargets replaces all bans and all rests of targets by these, or, with
+	// an error, leaves both as they were. It keeps of them what [Lasting]
+	// says: targets are named by clients, and one strange name must not cost
+	// the rest.
+	SaveTargets(ctx context.Context, bans []Ban, rests []TargetRest) error
+
+	// LoadTargets returns the bans and rests that make sense and are not over
+	// at now, in no particular order.
+	LoadTargets(ctx context.Context, now time.Time) ([]Ban, []TargetRest, error)
 
 	// Salt returns SaltSize random bytes, made when first asked for and the
 	// same ever after. Proxy ids are keyed with it, so that they say nothing

@@ -89,7 +89,7 @@ func TestRowWithoutOurOwnColumns(t *testing.T) {
 		VALUES ('a', 'open', 2, '[1770000000, 1770000001.5]', 1770000030, NULL, 5, 60, 30, 1770000000, 1770000000)`)
 	got := mustLoad(t, store)["a"]
 	if len(got.Failures) != 2 || got.Failures[1].UnixMilli() != 1770000001500 || got.NextTest.Unix() != 1770000030 ||
-		got.Window != time.Minute || got.Timeout != 30*time.Second || !got.LastChange.IsZero() {
+		got.RunWindow != time.Minute || got.Window != nil || got.Succeeded || got.Timeout != 30*time.Second || !got.LastChange.IsZero() {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -10,20 +10,24 @@ import (
 
 const selectRows = `SELECT proxy_id, state, failure_window_json, next_test_time, last_state_change,
 	failure_threshold, window_duration, timeout_duration, created_at, updated_at,
-	generation, opens_in_row, cause, suspicions, probe_wins
+	generation, opens_in_row, cause, suspicions, probe_wins,
+	window_json, recent, succeeded, misses
 	FROM circuit_breaker_states WHERE scope = 'proxy'`
 
-// failure_count is for people; what is loaded is the window.
+// failure_count is for people; what is loaded are the failures themselves.
 const upsertRow = `INSERT INTO circuit_breaker_states (proxy_id, state, failure_count, failure_window_json,
 	next_test_time, last_state_change, failure_threshold, window_duration, timeout_duration,
-	created_at, updated_at, generation, opens_in_row, cause, suspicions, probe_wins)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	created_at, updated_at, generation, opens_in_row, cause, suspicions, probe_wins,
+	window_json, recent, succeeded, misses)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 	ON CONFLICT (proxy_id) DO UPDATE SET state = excluded.state, failure_count = excluded.failure_count,
 	failure_window_json = excluded.failure_window_json, next_test_time = excluded.next_test_time,
 	last_state_change = excluded.last_state_change, failure_threshold = excluded.failure_threshold,
 	window_duration = excluded.window_duration, timeout_duration = excluded.timeout_duration,
 	updated_at = excluded.updated_at, generation = excluded.generation, opens_in_row = excluded.opens_in_row,
-	cause = excluded.cause, suspicions = excluded.suspicions, probe_wins = excluded.probe_wins`
+	cause = excluded.cause, suspicions = excluded.suspicions, probe_wins = excluded.probe_wins,
+	window_json = excluded.window_json, recent = excluded.recent, succeeded = excluded.succeeded,
+	misses = excluded.misses`
 
 // rehearsal is what an opened store writes and takes back, with the statement
 // that will write the real records.
@@ -41,9 +45,10 @@ func upsert(tx *sql.Tx, records []storage.Record, now time.Time) error {
 	stamp := toSeconds(now)
 	for i := range records {
 		r := &records[i]
-		_, err := insert.Exec(r.ProxyID, r.State, len(r.Failures), toWindow(r.Failures),
-			toSeconds(r.NextTest), toSeconds(r.LastChange), r.Threshold, r.Window.Seconds(), r.Timeout.Seconds(),
-			stamp, stamp, r.Generation, r.OpensInRow, r.Cause, r.Suspicions, r.ProbeWins)
+		_, err := insert.Exec(r.ProxyID, r.State, len(r.Failures), toStamps(r.Failures),
+			toSeconds(r.NextTest), toSeconds(r.LastChange), r.Threshold, r.RunWindow.Seconds(), r.Timeout.Seconds(),
+			stamp, stamp, r.Generation, r.OpensInRow, r.Cause, r.Suspicions, r.ProbeWins,
+			toTallies(r.Window), r.Recent, r.Succeeded, r.Misses)
 		if err != nil {
 			return err
 		}
@@ -86,33 +91,15 @@ func deleteUnless(tx *sql.Tx, ids []string, keep func(string) bool) (deleted int
 	return deleted, nil
 }
 
-// rowScanner turns rows of selectRows into records. It scans into values of any
-// type, because a column of SQLite holds whatever was written to it, and a scan
-// into a float that meets a text would end the whole load.
-type rowScanner struct {
-	values  [15]any
-	targets []any // pointers to values
-}
-
-func newRowScanner() *rowScanner {
-	s := &rowScanner{}
-	for i := range s.values {
-		s.targets = append(s.targets, &s.values[i])
-	}
-	return s
-}
-
-// record decodes the row that was scanned last.
-func (s *rowScanner) record() (storage.Record, error) {
-	d := decoder{values: s.values[:]}
+func decodeRecord(d *decoder) (storage.Record, error) {
 	record := storage.Record{ // in the order of the columns
 		ProxyID:    d.text("proxy_id"),
 		State:      d.text("state"),
-		Failures:   d.window("failure_window_json"),
+		Failures:   d.stamps("failure_window_json"),
 		NextTest:   d.time("next_test_time"),
 		LastChange: d.time("last_state_change"),
 		Threshold:  d.count("failure_threshold"),
-		Window:     d.duration("window_duration"),
+		RunWindow:  d.duration("window_duration"),
 		Timeout:    d.duration("timeout_duration"),
 		CreatedAt:  d.time("created_at"),
 		UpdatedAt:  d.time("updated_at"),
@@ -121,6 +108,10 @@ func (s *rowScanner) record() (storage.Record, error) {
 		Cause:      d.text("cause"),
 		Suspicions: d.count("suspicions"),
 		ProbeWins:  d.count("probe_wins"),
+		Window:     d.tallies("window_json"),
+		Recent:     d.text("recent"),
+		Succeeded:  d.flag("succeeded"),
+		Misses:     d.count("misses"),
 	}
 	if d.err != nil {
 		return storage.Record{}, d.err

@@ -55,10 +55,7 @@ func (s *Store) Save(ctx context.Context, records []storage.Record) error {
 	if len(records) == 0 {
 		return ctx.Err()
 	}
-	if err := s.stillThere(); err != nil {
-		return err
-	}
-	err := s.transact(ctx, func(tx *sql.Tx) error { return upsert(tx, records, s.now()) })
+	err := s.write(ctx, func(tx *sql.Tx) error { return upsert(tx, records, s.now()) })
 	if err != nil {
 		return fmt.Errorf("save %d records to %s: %w", len(records), s.path, err)
 	}
@@ -67,27 +64,8 @@ func (s *Store) Save(ctx context.Context, records []storage.Record) error {
 
 // Load reads every record; rows of nonsense are described in skipped.
 func (s *Store) Load(ctx context.Context) (records []storage.Record, skipped []error, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
-	}
-	rows, err := s.db.QueryContext(context.WithoutCancel(ctx), selectRows)
+	records, skipped, err = scan(ctx, s.db, selectRows, decodeRecord)
 	if err != nil {
-		return nil, nil, fmt.Errorf("load from %s: %w", s.path, err)
-	}
-	defer rows.Close()
-	scanner := newRowScanner()
-	for rows.Next() && ctx.Err() == nil {
-		if err := rows.Scan(scanner.targets...); err != nil {
-			return nil, nil, fmt.Errorf("load from %s: %w", s.path, err)
-		}
-		record, err := scanner.record()
-		if err != nil {
-			skipped = append(skipped, err)
-			continue
-		}
-		records = append(records, record)
-	}
-	if err := errors.Join(rows.Err(), ctx.Err()); err != nil {
 		return nil, nil, fmt.Errorf("load from %s: %w", s.path, err)
 	}
 	return records, skipped, nil
@@ -128,6 +106,14 @@ func (s *Store) Salt(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("salt of %s: %w", s.path, err)
 	}
 	return salt, nil
+}
+
+// write is transact for what somebody relies on to be found again.
+func (s *Store) write(ctx context.Context, work func(*sql.Tx) error) error {
+	if err := s.stillThere(); err != nil {
+		return err
+	}
+	return s.transact(ctx, work)
 }
 
 // transact runs work in a transaction that holds the write lock from its start,

@@ -1,10 +1,8 @@
 package sqlite
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 )
 
@@ -30,18 +28,6 @@ func seconds(at time.Time) float64 {
 
 func fromSeconds(s float64) time.Time {
 	return time.UnixMicro(int64(math.Round(s * 1e6))).UTC()
-}
-
-// toWindow returns a JSON array of unix seconds.
-func toWindow(times []time.Time) string {
-	out := append(make([]byte, 0, 2+20*len(times)), '[')
-	for i, at := range times {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = strconv.AppendFloat(out, seconds(at), 'f', -1, 64)
-	}
-	return string(append(out, ']'))
 }
 
 // decoder takes the values of a row one after the other and keeps the first
@@ -94,6 +80,14 @@ func (d *decoder) count(column string) int {
 	return 0
 }
 
+func (d *decoder) flag(column string) bool {
+	value := d.count(column)
+	if value > 1 {
+		d.fail(column, "not 0 or 1")
+	}
+	return value == 1
+}
+
 // real returns a number of seconds between 0 and maxSeconds.
 func (d *decoder) real(column string) float64 {
 	switch value := d.next().(type) {
@@ -131,24 +125,4 @@ func (d *decoder) duration(column string) time.Duration {
 		return 0
 	}
 	return time.Duration(math.Round(value*1e6)) * time.Microsecond
-}
-
-func (d *decoder) window(column string) []time.Time {
-	text := d.text(column)
-	if text == "" || text == "[]" {
-		return nil
-	}
-	var stamps []float64
-	if err := json.Unmarshal([]byte(text), &stamps); err != nil {
-		d.fail(column, "not an array of numbers")
-		return nil
-	}
-	times := make([]time.Time, len(stamps))
-	for i, stamp := range stamps {
-		if stamp == 0 { // what null decodes to
-			d.fail(column, "not an array of numbers")
-		}
-		times[i] = fromSeconds(d.inRange(column, stamp))
-	}
-	return times
 }

@@ -15,16 +15,19 @@ import (
 type Memory struct {
 	now func() time.Time
 
-	mu   sync.Mutex
-	rows map[string]storage.Record
-	salt []byte
+	mu     sync.Mutex
+	rows   map[string]storage.Record
+	pauses map[string]storage.Pause
+	bans   []storage.Ban
+	rests  []storage.TargetRest
+	salt   []byte
 }
 
 var _ storage.Store = (*Memory)(nil)
 
 // NewMemory returns an empty store that takes its time stamps from now.
 func NewMemory(now func() time.Time) *Memory {
-	return &Memory{now: now, rows: make(map[string]storage.Record)}
+	return &Memory{now: now, rows: make(map[string]storage.Record), pauses: make(map[string]storage.Pause)}
 }
 
 // Load returns every record.
@@ -35,7 +38,7 @@ func (m *Memory) Load(ctx context.Context) (records []storage.Record, skipped []
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, record := range m.rows {
-		record.Failures = slices.Clone(record.Failures)
+		record.Failures, record.Window = slices.Clone(record.Failures), slices.Clone(record.Window)
 		records = append(records, record)
 	}
 	return records, nil, nil
@@ -59,7 +62,7 @@ func (m *Memory) Save(ctx context.Context, records []storage.Record) error {
 		if old, ok := m.rows[record.ProxyID]; ok {
 			record.CreatedAt = old.CreatedAt
 		}
-		record.Failures = slices.Clone(record.Failures)
+		record.Failures, record.Window = slices.Clone(record.Failures), slices.Clone(record.Window)
 		m.rows[record.ProxyID] = record
 	}
 	return nil

@@ -37,6 +37,14 @@ func Run(t *testing.T, open Open) {
 		"gone and old rows are pruned, no others":  prune,
 		"salt is made once":                        saltIsStable,
 		"cancelled call leaves the data alone":     cancelledCall,
+		"paused proxy stays paused":                pauseIsKept,
+		"later of two pauses wins":                 laterPauseWins,
+		"pruning lifts no pause":                   pruneKeepsPauses,
+		"invalid pause is refused":                 invalidPause,
+		"targets are replaced as a whole":          targetsAreReplaced,
+		"what is over is not loaded":               overIsOver,
+		"strange target costs no other":            strangeTarget,
+		"longest bans and rests are kept":          longestAreKept,
 		"concurrent use":                           concurrentUse,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,9 +78,16 @@ func Record(id string) storage.Record {
 		Cause:      "run",
 		Suspicions: 2,
 		ProbeWins:  1,
-		Threshold:  5,
-		Window:     time.Minute,
-		Timeout:    30*time.Second + 250*time.Millisecond,
+		Window: []storage.Tally{
+			{At: Epoch.Add(-50 * time.Second), Successes: 40, Failures: 2},
+			{At: Epoch.Add(-5 * time.Second), Failures: 3},
+		},
+		Recent:    "++-+-",
+		Succeeded: true,
+		Misses:    1,
+		Threshold: 5,
+		RunWindow: time.Minute,
+		Timeout:   30*time.Second + 250*time.Millisecond,
 	}
 }
 

@@ -68,6 +68,7 @@ func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease 
 			}
 			r.late = true
 		case <-ctx.Done():
+			r.collect()
 			return value, nil, fmt.Errorf("%w: %w", ErrClientGone, ctx.Err())
 		}
 	}
@@ -182,6 +183,31 @@ func (r *race[T]) failed(ctx context.Context, a arrival[T]) error {
 	return nil
 }
 
+// collect takes what the attempts report that the client's leaving has ended, so
+// that it is there when the exchange is logged. They do so at once.
+func (r *race[T]) collect() {
+	patience := time.NewTimer(time.Second)
+	defer patience.Stop()
+	for r.running > 0 {
+		select {
+		case a := <-r.arrivals:
+			r.running--
+			r.overtaken(a)
+		case <-patience.C:
+			return
+		}
+	}
+}
+
+// overtaken settles an attempt whose result nobody waits for any more.
+func (r *race[T]) overtaken(a arrival[T]) {
+	if a.err != nil {
+		r.x.fail(a.lease, a.err)
+		return
+	}
+	r.plan.Late(a.lease, a.value)
+}
+
 // leave ends the race. Who is still on the way goes on without the client.
 func (r *race[T]) leave() {
 	if r.running == 0 {
@@ -193,12 +219,7 @@ func (r *race[T]) leave() {
 	r.x.loop.background.Go(func() {
 		defer r.cancel()
 		for ; r.running > 0; r.running-- {
-			a := <-r.arrivals
-			if a.err != nil {
-				r.x.fail(a.lease, a.err)
-			} else {
-				r.plan.Late(a.lease, a.value)
-			}
+			r.overtaken(<-r.arrivals)
 		}
 	})
 }

@@ -99,17 +99,24 @@ func (x *exchange) run(header http.Header) {
 	if x.held != nil {
 		x.watch()
 	}
-	lease, err := x.Exchange.Run(x.ctx, func(ctx context.Context, l *pool.Lease) error {
-		return x.try(ctx, l)
+	got, lease, err := attempts.Run(x.ctx, x.Exchange, attempts.Plan[answer]{
+		Try: x.try,
+		Late: func(l *pool.Lease, late answer) {
+			late.resp.Close()
+			x.Exchange.Reached(l, pool.Response, 0)
+		},
+		// A request that may be sent twice can be overtaken on another proxy.
+		Probe: x.out.Repeatable(),
 	})
 	if err != nil {
 		x.refusal = refusalOf(err)
 		return
 	}
-	x.lease = lease
+	x.resp, x.lease = got.resp, lease
+	context.AfterFunc(x.ctx, got.cut) // from here on the client's leaving ends it
 	x.result.Proxy = lease.Proxy
 	x.result.FirstByte = time.Since(x.began)
-	x.Exchange.TargetUp()
+	x.Exchange.TargetUp(lease)
 	if lease.Probe { // a probe decides at once: its lease does not last as long as a body may
 		x.settle(pool.Response)
 	}
@@ -154,21 +161,32 @@ func (x *exchange) upgradeTo() string {
 	return ""
 }
 
+// answer is what an attempt yields: a response, and how to end its life.
+type answer struct {
+	resp *upstream.Response
+	cut  context.CancelFunc
+}
+
 // try is one attempt.
-func (x *exchange) try(ctx context.Context, l *pool.Lease) error {
-	resp, err := x.handler.transports.For(l.Proxy).RoundTrip(ctx, x.ctx, &x.out)
+func (x *exchange) try(ctx context.Context, l *pool.Lease) (answer, error) {
+	// One that is overtaken goes on when the exchange is over, so the exchange's
+	// context must not be what its life hangs on.
+	life, cut := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, cut)
+	defer stop()
+	resp, err := x.handler.transports.For(l.Proxy).RoundTrip(ctx, life, &x.out)
 	if err == nil {
 		err = x.judge(resp, l)
 	}
 	if err == nil {
-		x.resp = resp
-		return nil
+		return answer{resp, cut}, nil
 	}
+	cut()
 	var e *upstream.Error
 	if errors.As(err, &e) && e.Sent && !x.out.Repeatable() {
-		return &attempts.Final{Err: err}
+		return answer{}, &attempts.Final{Err: err}
 	}
-	return err
+	return answer{}, err
 }
 
 // judge tells a response of the target from one that the proxy made up.
@@ -188,7 +206,7 @@ func (x *exchange) settle(s pool.Signal) {
 	}
 	x.settled = true
 	if s == pool.Response {
-		x.Exchange.Reached(x.lease, s)
+		x.Exchange.Reached(x.lease, s, 0)
 		return
 	}
 	x.Exchange.Fail(x.lease, pool.Fault{Signal: s})

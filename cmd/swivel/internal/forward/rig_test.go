@@ -53,9 +53,11 @@ func newRig(t testing.TB, l limits, specs ...pool.Spec) *rig {
 	}
 	dialer := upstream.NewDialer(upstream.Timeouts{Dial: patience, Handshake: or(l.handshake, patience)})
 	response := or(l.response, patience)
-	loop := &attempts.Loop{Pool: r.pool, Sink: func(string, []pool.Event) {}, Settings: attempts.Settings{
+	loop := attempts.New(r.pool, attempts.Settings{
 		Attempts: 5, ExchangeTimeout: or(l.exchange, patience), FirstByte: patience, Response: response,
-	}}
+		ProbePatience: patience, HedgeOff: true,
+	}, func([]pool.Event) {})
+	t.Cleanup(loop.Close)
 	registry := tunnel.NewRegistry(0)
 	transports := upstream.NewTransports(dialer, response)
 	f := &front.Front{

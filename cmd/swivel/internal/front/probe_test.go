@@ -129,8 +129,9 @@ func TestFailedProbeReopensForLonger(t *testing.T) {
 	r := newRig(t)
 	r.due()
 	r.options.Breaker.Jitter = 0
+	r.onlyFirst() // alone it would rest as long as before
 	p := r.proxy(answers("what\r\n\r\n"))
-	r.start(p.addr())
+	r.start(p.addr(), r.proxy(answers("what\r\n\r\n")).addr())
 	for range 10 { // all but the first are told to come back later
 		c := r.dial()
 		c.send(connectHead(target))

@@ -172,7 +172,7 @@ func (r *rig) checkSettled() {
 	}
 	for _, x := range r.exchanges() {
 		for i, a := range x.Attempts {
-			if a.Signal == "none" {
+			if a.Signal == "none" && x.Code != "timeout" { // the exchange's time may end before an attempt's
 				r.t.Errorf("attempt %d of exchange %s was never settled", i, x.Request)
 			}
 		}
