@@ -50,3 +50,20 @@ func BenchmarkOpen100000(b *testing.B) {
 		mustClose(b, store)
 	}
 }
+
+// BenchmarkSaveTargets is the most that is ever written; meanwhile transitions
+// wait.
+func BenchmarkSaveTargets(b *testing.B) {
+	store, _ := mustOpen(b, tempPath(b))
+	var bans []storage.Ban
+	var rests []storage.TargetRest
+	for i := range storage.MaxTargets {
+		target := fmt.Sprintf("host%d.example:443", i)
+		bans, rests = append(bans, storetest.Ban("0123456789abcdef", target)), append(rests, storetest.Rest(target))
+	}
+	for b.Loop() {
+		if err := store.SaveTargets(b.Context(), bans, rests); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -41,6 +41,24 @@ func TestRowsOfNonsenseAreSkipped(t *testing.T) {
 		"window that is one number": "failure_window_json = '5'",
 		"probe_wins beyond 64 bits": "probe_wins = 1e30",
 		"window of one huge number": "failure_window_json = '[1e300]'",
+		"tallies are no JSON":       "window_json = '[[1,'",
+		"tallies without tallies":   "window_json = '[1770000000, 1, 2]'",
+		"tally of two":              "window_json = '[[1770000000, 1]]'",
+		"tally of four":             "window_json = '[[1770000000, 1, 2, 3]]'",
+		"tally at no time":          "window_json = '[[null, 1, 2]]'",
+		"tally in milliseconds":     "window_json = '[[1770000000000, 1, 2]]'",
+		"tally with a fraction":     "window_json = '[[1770000000, 1.5, 2]]'",
+		"tally below nothing":       "window_json = '[[1770000000, 1, -2]]'",
+		"tally beyond 32 bits":      "window_json = '[[1770000000, 4294967296, 0]]'",
+		"tallies are a blob":        "window_json = x'5b5d'",
+		"tallies without an end":    "window_json = '[[1,0,0]' || replace(hex(zeroblob(64)), '00', ',[1,0,0]') || ']'",
+		"recent with an address":    "recent = '+10.0.0.1:8080'",
+		"recent is a number":        "recent = x'2b'",
+		"recent without an end":     "recent = hex(zeroblob(33))",
+		"succeeded twice":           "succeeded = 2",
+		"succeeded is a text":       "succeeded = 'yes'",
+		"misses in the negative":    "misses = -1",
+		"misses without an end":     "misses = 101",
 		"duration of 300 years":     "timeout_duration = 1e10",
 	}
 	path := tempPath(t)
@@ -100,17 +118,17 @@ func TestTimesAreStoredInUnixSeconds(t *testing.T) {
 	record := storetest.Record("a")
 	record.Timeout = time.Hour
 	mustSave(t, store, record)
-	var left, timeout, first float64
+	var left, timeout, first, tally float64
 	var kinds string
 	err := store.db.QueryRow(`SELECT next_test_time - last_state_change, timeout_duration,
-		json_extract(failure_window_json, '$[0]'),
+		json_extract(failure_window_json, '$[0]'), json_extract(window_json, '$[1][0]'),
 		typeof(next_test_time) || typeof(last_state_change) || typeof(window_duration) || typeof(updated_at)
-		FROM circuit_breaker_states WHERE failure_count = 2`).Scan(&left, &timeout, &first, &kinds)
+		FROM circuit_breaker_states WHERE failure_count = 2`).Scan(&left, &timeout, &first, &tally, &kinds)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left != 30 || timeout != 3600 || first != 1770091503.123456 || kinds != "realrealrealreal" {
-		t.Errorf("%v s left, timeout %v s, first failure %f, types %s", left, timeout, first, kinds)
+	if left != 30 || timeout != 3600 || first != 1770091503.123456 || tally != 1770091501.123456 || kinds != "realrealrealreal" {
+		t.Errorf("%v s left, timeout %v s, first failure %f, last tally %f, types %s", left, timeout, first, tally, kinds)
 	}
 }
 

@@ -235,6 +235,7 @@ func cancelledCall(t *testing.T, store storage.Store, _ *clock) {
 	if got := load(t, store); len(got) != 1 || got[0].ProxyID != "a" {
 		t.Errorf("got %v, want a alone", got)
 	}
+	cancelledExtras(t, store, ctx)
 }
 
 func concurrentUse(t *testing.T, store storage.Store, _ *clock) {
@@ -248,11 +249,17 @@ func concurrentUse(t *testing.T, store storage.Store, _ *clock) {
 				if _, _, err := store.Load(t.Context()); err != nil {
 					t.Errorf("load: %v", err)
 				}
+				if err := concurrentExtras(t.Context(), store, fmt.Sprint(worker)); err != nil {
+					t.Error(err)
+				}
 			}
 		})
 	}
 	group.Wait()
 	if got := len(load(t, store)); got != 80 {
 		t.Errorf("%d records, want 80", got)
+	}
+	if got := len(pauses(t, store)); got != 8 {
+		t.Errorf("%d pauses, want 8", got)
 	}
 }
