@@ -38,14 +38,15 @@ func (p *Pool) banned(k targetKey, now time.Time) []*runtime {
 // deny bans the proxy from a target that it refuses to serve. True when the
 // proxy has refused three targets without serving one in between: then it is
 // the proxy that does not serve us.
-func (p *Pool) deny(r *runtime, k targetKey, now time.Time) bool {
+func (p *Pool) deny(r *runtime, k targetKey, name string, now time.Time) bool {
 	p.blameMu.Lock()
 	defer p.blameMu.Unlock()
-	t := p.memory.trouble(k, now)
+	t := p.memory.trouble(k, name, now)
 	if len(t.bans) == bansMax {
 		t.bans = t.bans[1:]
 	}
 	t.bans = append(t.bans, ban{r, now.Add(p.options.BanRest)})
+	p.troubles.Add(1)
 	r.blemished.Store(true)
 	return r.denied.add(k)
 }

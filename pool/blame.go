@@ -55,7 +55,7 @@ func (p *Pool) convict(x *Exchange, by *Proxy, now time.Time) (guilty []bool, wa
 	defer p.blameMu.Unlock()
 	t := p.memory.find(x.target)
 	if len(x.pending) > 0 {
-		t = p.memory.trouble(x.target, now)
+		t = p.memory.trouble(x.target, x.name, now)
 	}
 	if t == nil {
 		return nil, nil
@@ -64,6 +64,9 @@ func (p *Pool) convict(x *Exchange, by *Proxy, now time.Time) (guilty []bool, wa
 		t.note(l.Proxy.runtime, true)
 	}
 	t.note(by.runtime, false)
+	if t.down() {
+		p.troubles.Add(1)
+	}
 	t.reached()
 	for _, l := range x.pending {
 		guilty = append(guilty, t.convicts(l.Proxy.runtime))
@@ -117,7 +120,7 @@ func (x *Exchange) judgeLeft(l *Lease, down bool, now time.Time, events *[]Event
 // target is down. blameMu is held.
 func (p *Pool) judgeTarget(x *Exchange, now time.Time) bool {
 	p.memory.forgetQuiet(now.Add(-reachedWithin))
-	t := p.memory.trouble(x.target, now)
+	t := p.memory.trouble(x.target, x.name, now)
 	wasDown := t.down()
 	for _, l := range x.pending {
 		r := l.Proxy.runtime
@@ -132,6 +135,7 @@ func (p *Pool) judgeTarget(x *Exchange, now time.Time) bool {
 		return false
 	}
 	t.takeDown(p.options.TargetRest, p.options.MaxTargetRest, now)
+	p.troubles.Add(1)
 	p.waiting.take(x.target) // nobody is to blame for it
 	return true
 }
@@ -152,6 +156,7 @@ func (p *Pool) targetWait(k targetKey, now time.Time) time.Duration {
 		return wait
 	}
 	t.downUntil = now.Add(t.rest)
+	p.troubles.Add(1)
 	return 0
 }
 

@@ -15,6 +15,7 @@ type Exchange struct {
 	pool   *Pool
 	id     string
 	target targetKey
+	name   string     // of the target
 	banned []*runtime // not for this target
 
 	mu       sync.Mutex
@@ -61,7 +62,7 @@ type Refusal struct {
 // is refused, with a Refusal that is not nil, when the target is known to be
 // down or everything is. The events are what time alone has brought.
 func (p *Pool) Begin(id, target string, now time.Time) (*Exchange, *Refusal, []Event) {
-	x := &Exchange{pool: p, id: id, target: keyOf(target)}
+	x := &Exchange{pool: p, id: id, target: keyOf(target), name: target}
 	x.attempts = x.attemptRoom[:0]
 	p.probeShare.Earn()
 	events := p.lapse(now)
@@ -168,7 +169,7 @@ func (x *Exchange) Fail(l *Lease, f Fault, now time.Time) (events []Event) {
 			l.Proxy.failedTunnel.Store(true)
 		}
 		x.pending = append(x.pending, l)
-	case f.Signal == HandshakeDenied && x.pool.deny(l.Proxy.runtime, x.target, now):
+	case f.Signal == HandshakeDenied && x.pool.deny(l.Proxy.runtime, x.target, x.name, now):
 		x.settle(l, breaker.Verdict{Outcome: breaker.Refused}, now, &events)
 	default:
 		if f.Signal == TargetNamed {

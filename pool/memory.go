@@ -85,7 +85,7 @@ func (m *memory) find(k targetKey) *target {
 }
 
 // trouble returns the target's record, made if need be, as the latest one.
-func (m *memory) trouble(k targetKey, now time.Time) *target {
+func (m *memory) trouble(k targetKey, name string, now time.Time) *target {
 	e, ok := m.records[k]
 	if ok {
 		m.recent.MoveToFront(e)
@@ -93,7 +93,7 @@ func (m *memory) trouble(k targetKey, now time.Time) *target {
 		if m.recent.Len() >= troubledMax {
 			m.forget(m.recent.Back())
 		}
-		e = m.recent.PushFront(&target{key: k})
+		e = m.recent.PushFront(&target{key: k, name: name})
 		m.records[k] = e
 		m.slot(k).troubled.Add(1)
 	}

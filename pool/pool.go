@@ -61,7 +61,8 @@ type Pool struct {
 	outage     outage
 	reloadMu   sync.Mutex // serialises Replace
 
-	nextLapse atomic.Int64 // unix nanoseconds: before it no suspicion's time is up
+	troubles  atomic.Uint64 // grows when bans or resting targets change
+	nextLapse atomic.Int64  // unix nanoseconds: before it no suspicion's time is up
 	blameMu   sync.Mutex
 	waiting   suspicions
 }
@@ -156,10 +157,10 @@ func (p *Pool) newRuntime(id ID, spec *Spec, now time.Time) *runtime {
 	settings := SettingsOf(spec, p.options.Breaker)
 	if p.options.Restore != nil {
 		if snap, ok := p.options.Restore(id); ok {
-			return &runtime{breaker: breaker.Restore(settings, snap, rand.Float64, now)}
+			return &runtime{id: id, breaker: breaker.Restore(settings, snap, rand.Float64, now)}
 		}
 	}
-	return &runtime{breaker: breaker.New(settings, rand.Float64)}
+	return &runtime{id: id, breaker: breaker.New(settings, rand.Float64)}
 }
 
 // Proxies returns the members in the order of their lists. The slice must not

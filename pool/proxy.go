@@ -18,6 +18,7 @@ type Proxy struct {
 
 // runtime is what outlives a reload.
 type runtime struct {
+	id      ID
 	breaker *breaker.Breaker
 
 	lastSuccess atomic.Int64 // unix nanoseconds, 0: never

@@ -19,6 +19,7 @@ const fadeAt = 1000
 // guarded by Pool.blameMu.
 type target struct {
 	key         targetKey
+	name        string
 	lastTrouble time.Time
 
 	// Attempts since the record began, and how many of them failed, whoever

@@ -1,5 +1,5 @@
 // Package admin is the listener for operators, apart from the one for clients:
-// health, readiness, and the state of the pool as JSON. It only reads.
+// health, readiness, the state of the pool as JSON, and pausing proxies.
 //
 // It listens on loopback only. A page in the operator's browser could still
 // reach it by a name of its own that resolves to 127.0.0.1, so requests under
@@ -8,7 +8,6 @@ package admin
 
 import (
 	"context"
-	"encoding/json"
 	"net"
 	"net/http"
 	"net/netip"
@@ -23,7 +22,16 @@ import (
 type Server struct {
 	listener net.Listener
 	http     *http.Server
-	pool     atomic.Pointer[pool.Pool]
+	operator atomic.Pointer[Operator]
+}
+
+// Operator is what the daemon lets an operator see and do.
+type Operator interface {
+	Pool() *pool.Pool
+	// Pause takes proxies out of use, Resume puts them back; both are stored
+	// before they return.
+	Pause(members []*pool.Proxy, why pool.Pause) error
+	Resume(members []*pool.Proxy) error
 }
 
 // Listen opens the socket.
@@ -42,10 +50,12 @@ func Listen(ctx context.Context, address string) (*Server, error) {
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
 // Serve answers until Close.
-func (s *Server) Serve(p *pool.Pool) {
-	s.pool.Store(p)
+func (s *Server) Serve(o Operator) {
+	s.operator.Store(&o)
 	_ = s.http.Serve(s.listener)
 }
+
+func (s *Server) pool() *pool.Pool { return (*s.operator.Load()).Pool() }
 
 // Close ends the listener and its connections.
 func (s *Server) Close() {
@@ -58,6 +68,8 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.HandleFunc("GET /api/v1/proxies", s.proxies)
+	mux.HandleFunc("POST /api/v1/proxies/{id}/{action}", s.act)
+	mux.HandleFunc("POST /api/v1/tags/{tag}/{action}", s.act)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !localName(r.Host) {
 			http.Error(w, "use the address this listens on", http.StatusForbidden)
@@ -81,7 +93,7 @@ func localName(host string) bool {
 
 // ready says whether an exchange could be served now.
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
-	if wait := s.pool.Load().RetryAfter(time.Now()); wait > 0 {
+	if wait := s.pool().RetryAfter(time.Now()); wait > 0 {
 		http.Error(w, "no proxy is available for "+wait.Round(time.Second).String(), http.StatusServiceUnavailable)
 		return
 	}
@@ -96,17 +108,21 @@ type Proxy struct {
 	Cause        string   `json:"cause,omitempty"`
 	NextTestTime *float64 `json:"next_test_time,omitempty"` // unix seconds; in the past: due
 	Weight       float64  `json:"weight"`
+	// EffectiveWeight is what the pick uses now: less while a proxy is new to
+	// its work again or flaky, 0 while it is not in use.
+	EffectiveWeight float64 `json:"effective_weight"`
+	Paused          bool    `json:"paused"`
+	PauseReason     string  `json:"pause_reason,omitempty"`
 }
 
 func (s *Server) proxies(w http.ResponseWriter, _ *http.Request) {
 	now := time.Now()
-	members := s.pool.Load().Proxies()
+	members := s.pool().Proxies()
 	out := make([]Proxy, 0, len(members))
 	for _, m := range members {
 		out = append(out, describe(m, now))
 	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(out)
+	writeJSON(w, http.StatusOK, out)
 }
 
 func describe(m *pool.Proxy, now time.Time) Proxy {
@@ -116,6 +132,11 @@ func describe(m *pool.Proxy, now time.Time) Proxy {
 		p.Cause = snap.Rule.String()
 		at := float64(snap.NextTest.UnixMilli()) / 1000
 		p.NextTestTime = &at
+	}
+	if pause := m.Paused(); pause != nil {
+		p.Paused, p.PauseReason = true, pause.Reason
+	} else if snap.State == breaker.Closed {
+		p.EffectiveWeight = m.Spec.Weight * m.Breaker().Factor(now)
 	}
 	return p
 }

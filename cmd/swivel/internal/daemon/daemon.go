@@ -160,6 +160,9 @@ func (d *Daemon) openPool(ctx context.Context, lists Lists) error {
 	}, time.Now())
 	d.log.Info().Int("proxies", len(specs)).Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).
 		Int("own_address", dropped).Int("restored", d.restored(records)).Msg("pool")
+	if err := errors.Join(d.loadPauses(ctx), d.loadTargets(ctx)); err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
 	return d.prune(ctx)
 }
 
@@ -251,10 +254,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	workers.Go(func() { d.registry.Sweep(background) })
 	workers.Go(func() { d.transports.Sweep(background) })
+	workers.Go(func() { d.saveTargets(background) })
 	served := make(chan error, 1)
 	go func() { served <- d.front.Serve(d.listener) }()
 	if d.admin != nil {
-		workers.Go(func() { d.admin.Serve(d.pool) })
+		workers.Go(func() { d.admin.Serve(d) })
 	}
 	d.log.Info().Stringer("listen", d.Addr()).Str("admin", d.adminName()).Str("db", d.cfg.DB).Msg("ready")
 	var err error
@@ -265,10 +269,12 @@ func (d *Daemon) Run(ctx context.Context) error {
 	case err = <-served:
 	}
 	d.shutdown()
+	if d.admin != nil {
+		d.admin.Close()
+	}
 	stop()
-	err = errors.Join(err, d.close())
 	workers.Wait()
-	return err
+	return errors.Join(err, d.close())
 }
 
 func (d *Daemon) adminName() string {
@@ -326,6 +332,9 @@ func (d *Daemon) Reload() {
 		return
 	}
 	change := d.pool.Replace(specs, time.Now())
+	if err := d.loadPauses(context.Background()); err != nil {
+		d.log.Error().Err(err).Msg("the pauses of proxies that came back could not be read")
+	}
 	d.transports.Keep(func(id pool.ID) bool { _, ok := d.pool.Get(id); return ok })
 	d.log.Info().Int("added", change.Added).Int("kept", change.Kept).Int("removed", change.Removed).
 		Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).Int("own_address", dropped).Msg("reloaded")

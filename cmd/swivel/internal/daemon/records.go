@@ -11,7 +11,7 @@ import (
 // toRecord is a proxy's breaker as the database keeps it.
 func toRecord(p *pool.Proxy, settings breaker.Settings, now time.Time) storage.Record {
 	s := p.Breaker().Snapshot(now)
-	settings = settings.With(p.Spec.Breaker)
+	settings = pool.SettingsOf(p.Spec, settings)
 	r := storage.Record{
 		ProxyID:    string(p.ID),
 		State:      s.State.String(),
@@ -23,8 +23,14 @@ func toRecord(p *pool.Proxy, settings breaker.Settings, now time.Time) storage.R
 		Suspicions: s.Suspicions,
 		ProbeWins:  s.ProbeWins,
 		Threshold:  settings.ConsecutiveFailures,
-		Window:     settings.RunWindow,
+		RunWindow:  settings.RunWindow,
 		Timeout:    settings.OpenTimeout,
+		Recent:     s.Recent,
+		Succeeded:  s.Succeeded,
+		Misses:     s.Misses,
+	}
+	for _, t := range s.Window {
+		r.Window = append(r.Window, storage.Tally(t))
 	}
 	if s.Rule != breaker.RuleNone {
 		r.Cause = s.Rule.String()
@@ -40,7 +46,15 @@ func toSnapshot(r storage.Record) (breaker.Snapshot, bool) {
 		return breaker.Snapshot{}, false
 	}
 	rule, _ := breaker.ParseRule(r.Cause) // RuleNone for what is unknown
+	var window []breaker.Tally
+	for _, t := range r.Window {
+		window = append(window, breaker.Tally(t))
+	}
 	return breaker.Snapshot{
+		Window:     window,
+		Recent:     r.Recent,
+		Succeeded:  r.Succeeded,
+		Misses:     r.Misses,
 		State:      state,
 		Generation: r.Generation,
 		Failures:   r.Failures,

@@ -1,0 +1,94 @@
+package admin
+
+import (
+	"encoding/json"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"swivel/pool"
+)
+
+// maxBody bounds a request body.
+const maxBody = 16 << 10
+
+// act pauses or resumes a proxy, or all with a tag. A browser page cannot send
+// JSON to another origin without asking first, so JSON is required.
+func (s *Server) act(w http.ResponseWriter, r *http.Request) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		refuse(w, http.StatusUnsupportedMediaType, "send Content-Type: application/json")
+		return
+	}
+	var body struct {
+		Reason string `json:"reason"`
+	}
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&body); err != nil {
+		refuse(w, http.StatusBadRequest, `want a JSON object such as {"reason": "vendor maintenance"}`)
+		return
+	}
+	members := s.chosen(r)
+	if len(members) == 0 {
+		refuse(w, http.StatusNotFound, "no proxy has that id or tag")
+		return
+	}
+	s.carryOut(w, r.PathValue("action"), members, body.Reason)
+}
+
+// chosen are the proxies that the path names.
+func (s *Server) chosen(r *http.Request) []*pool.Proxy {
+	if tag := r.PathValue("tag"); tag != "" {
+		return s.pool().Tagged(tag)
+	}
+	if m, ok := s.pool().Get(pool.ID(r.PathValue("id"))); ok {
+		return []*pool.Proxy{m}
+	}
+	return nil
+}
+
+func (s *Server) carryOut(w http.ResponseWriter, action string, members []*pool.Proxy, reason string) {
+	operator := *s.operator.Load()
+	var err error
+	switch action {
+	case "pause":
+		if !sayable(reason) {
+			refuse(w, http.StatusBadRequest, "reason: say why in one line of up to 1000 bytes, for whoever looks at it next")
+			return
+		}
+		err = operator.Pause(members, pool.Pause{Reason: reason, At: time.Now()})
+	case "resume":
+		err = operator.Resume(members)
+	default:
+		refuse(w, http.StatusNotFound, "want pause or resume")
+		return
+	}
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, "it could not be stored, and was not done; the log says why")
+		return
+	}
+	now := time.Now()
+	out := make([]Proxy, 0, len(members))
+	for _, m := range members {
+		out = append(out, describe(m, now))
+	}
+	writeJSON(w, http.StatusOK, out)
+}
+
+// sayable says whether a reason fits a line of a log or a table.
+func sayable(reason string) bool {
+	return reason != "" && len(reason) <= 1000 && utf8.ValidString(reason) && !strings.ContainsFunc(reason, unicode.IsControl)
+}
+
+func refuse(w http.ResponseWriter, status int, text string) {
+	writeJSON(w, status, map[string]string{"error": text})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
+}

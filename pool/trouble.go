@@ -1,0 +1,62 @@
+package pool
+
+import "time"
+
+// Ban is a proxy that is kept away from a target, in a form that can be stored.
+type Ban struct {
+	Proxy  ID
+	Target string
+	Until  time.Time
+}
+
+// TargetRest is a target that is left alone because it is down.
+type TargetRest struct {
+	Target string
+	Until  time.Time
+	Rest   time.Duration // how long this rest is; the next is twice as long
+}
+
+// Troubles counts the changes of bans and resting targets, so that a caller can
+// tell whether there is something new to store.
+func (p *Pool) Troubles() uint64 { return p.troubles.Load() }
+
+// Targets returns the bans and the resting targets that are not over.
+func (p *Pool) Targets(now time.Time) (bans []Ban, rests []TargetRest) {
+	p.blameMu.Lock()
+	defer p.blameMu.Unlock()
+	for e := p.memory.recent.Front(); e != nil; e = e.Next() {
+		t := e.Value.(*target)
+		for _, b := range t.bans {
+			if b.until.After(now) {
+				bans = append(bans, Ban{Proxy: b.proxy.id, Target: t.name, Until: b.until.Round(0)})
+			}
+		}
+		if t.down() {
+			rests = append(rests, TargetRest{Target: t.name, Until: t.downUntil.Round(0), Rest: t.rest})
+		}
+	}
+	return bans, rests
+}
+
+// RestoreTargets takes what Targets returned in an earlier life. No ban and no
+// rest becomes longer than a new one would be, whatever the clock did.
+func (p *Pool) RestoreTargets(bans []Ban, rests []TargetRest, now time.Time) {
+	s := p.current.Load()
+	p.blameMu.Lock()
+	defer p.blameMu.Unlock()
+	for _, b := range bans {
+		m, ok := s.byID[b.Proxy]
+		left := min(b.Until.Sub(now), p.options.BanRest)
+		if ok && left > 0 {
+			t := p.memory.trouble(keyOf(b.Target), b.Target, now)
+			t.bans = append(t.bans, ban{m.runtime, now.Add(left)})
+		}
+	}
+	for _, r := range rests {
+		if r.Rest > 0 {
+			t := p.memory.trouble(keyOf(r.Target), r.Target, now)
+			t.rest = min(r.Rest, p.options.MaxTargetRest)
+			t.downUntil = now.Add(min(r.Until.Sub(now), t.rest))
+		}
+	}
+}
