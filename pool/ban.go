@@ -1,6 +1,9 @@
 package pool
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // ban keeps one proxy away from one target for a while.
 type ban struct {
@@ -35,18 +38,36 @@ func (p *Pool) banned(k targetKey, now time.Time) []*runtime {
 	return out
 }
 
+// Ban keeps the lease's proxy away from the exchange's target: the target itself
+// has had enough of it. rest is how long, 0 for the usual time.
+func (x *Exchange) Ban(l *Lease, rest time.Duration, now time.Time) {
+	p := x.pool
+	if rest <= 0 {
+		rest = p.options.BanRest
+	}
+	p.blameMu.Lock()
+	defer p.blameMu.Unlock()
+	p.ban(l.Proxy.runtime, x.target, x.name, min(rest, p.options.Breaker.MaxOpenTimeout), now)
+}
+
+// ban adds a ban. blameMu is held.
+func (p *Pool) ban(r *runtime, k targetKey, name string, rest time.Duration, now time.Time) {
+	t := p.memory.trouble(k, name, now)
+	t.bans = slices.DeleteFunc(t.bans, func(b ban) bool { return b.proxy == r })
+	if len(t.bans) == bansMax {
+		t.bans = t.bans[1:]
+	}
+	t.bans = append(t.bans, ban{r, now.Add(rest)})
+	p.troubles.Add(1)
+}
+
 // deny bans the proxy from a target that it refuses to serve. True when the
 // proxy has refused three targets without serving one in between: then it is
 // the proxy that does not serve us.
 func (p *Pool) deny(r *runtime, k targetKey, name string, now time.Time) bool {
 	p.blameMu.Lock()
 	defer p.blameMu.Unlock()
-	t := p.memory.trouble(k, name, now)
-	if len(t.bans) == bansMax {
-		t.bans = t.bans[1:]
-	}
-	t.bans = append(t.bans, ban{r, now.Add(p.options.BanRest)})
-	p.troubles.Add(1)
+	p.ban(r, k, name, p.options.BanRest, now)
 	r.blemished.Store(true)
 	return r.denied.add(k)
 }

@@ -70,6 +70,12 @@ func namesTarget(f http1.Fields) bool {
 	})
 }
 
+// RetryAfter is how long the sender of a reply asks to be left alone; 0 when it
+// names no time to come.
+func RetryAfter(f http1.Fields, now time.Time) time.Duration {
+	return retryAfter(f.Get("Retry-After"), now)
+}
+
 // retryAfter parses a Retry-After value (RFC 9110 section 10.2.3), seconds or
 // a date. 0 means that it names no time to come.
 func retryAfter(value string, now time.Time) time.Duration {

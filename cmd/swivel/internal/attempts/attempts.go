@@ -114,6 +114,10 @@ func (x *Exchange) Reached(l *pool.Lease, s pool.Signal, took time.Duration) {
 	x.tell(x.pool.Reached(l, s, took, time.Now()))
 }
 
+// Ban keeps the lease's proxy away from the target for rest, 0 for the usual
+// time.
+func (x *Exchange) Ban(l *pool.Lease, rest time.Duration) { x.pool.Ban(l, rest, time.Now()) }
+
 // TargetUp says that the lease's attempt reached the target; the lease is
 // settled later.
 func (x *Exchange) TargetUp(l *pool.Lease) { x.tell(x.pool.TargetUp(l, time.Now())) }

@@ -65,7 +65,8 @@ type Attempts struct {
 
 // Bans keep a proxy away from a target that it refuses.
 type Bans struct {
-	Rest Duration `yaml:"rest"`
+	Statuses []int    `yaml:"statuses"` // of plain responses that ban too: 403, 429
+	Rest     Duration `yaml:"rest"`     // when the response names no time
 }
 
 // Targets are left alone while they are down.
@@ -149,6 +150,11 @@ func (c *Config) Validate() error {
 		problems = append(problems, fmt.Errorf("breaker: %w", err))
 	}
 	c.checkAttempts(bad)
+	for _, status := range c.Bans.Statuses {
+		if status < 400 || status > 599 {
+			bad("bans.statuses", "want statuses from 400 to 599, such as 403 and 429")
+		}
+	}
 	if c.Limits.Connections < 1 {
 		bad("limits.connections", "want 1 or more")
 	}

@@ -118,8 +118,20 @@ func set(field reflect.Value, text string) error {
 			return errors.New("want true or false")
 		}
 		field.SetBool(b)
-	case reflect.Slice: // of strings
-		field.Set(reflect.ValueOf(strings.Split(text, ",")))
+	case reflect.Slice:
+		return setList(field, strings.Split(text, ","))
 	}
+	return nil
+}
+
+// setList sets a list of strings or of whole numbers.
+func setList(field reflect.Value, items []string) error {
+	list := reflect.MakeSlice(field.Type(), len(items), len(items))
+	for i, item := range items {
+		if err := set(list.Index(i), strings.TrimSpace(item)); err != nil {
+			return err
+		}
+	}
+	field.Set(list)
 	return nil
 }

@@ -215,7 +215,7 @@ func (d *Daemon) build() {
 		},
 		Loop:    loop,
 		Tunnel:  &tunnel.Server{Loop: loop, Dialer: dialer, Registry: d.registry},
-		Forward: forward.New(d.transports, d.registry, time.Duration(a.ResponseTimeout)),
+		Forward: forward.New(d.transports, d.registry, time.Duration(a.ResponseTimeout), d.cfg.Bans.Statuses),
 		Log:     d.log,
 		Self:    d.self,
 	}

@@ -158,6 +158,12 @@ func (l *Log) Outage(ev pool.Event) {
 	}
 }
 
+// Panic reports a bug that ended one client's connection.
+func (l *Log) Panic(client net.Addr, value any, stack []byte) {
+	l.Error().Stringer("client", client).Str("panic", fmt.Sprint(value)).Bytes("stack", stack).
+		Msg("a bug in swivel ended this client's connection; please report it")
+}
+
 // AcceptFailed reports that new clients have to wait.
 func (l *Log) AcceptFailed(err error, pause time.Duration) {
 	l.Error().Err(err).Dur("pause_ms", pause).Msg("cannot accept connections: raise the limit of open files (ulimit -n)")

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,6 +118,9 @@ func (x *exchange) run(header http.Header) {
 	x.result.Proxy = lease.Proxy
 	x.result.FirstByte = time.Since(x.began)
 	x.Exchange.TargetUp(lease)
+	if slices.Contains(x.handler.bans, x.resp.Status) {
+		x.Exchange.Ban(lease, upstream.RetryAfter(x.resp.Fields, time.Now()))
+	}
 	if lease.Probe { // a probe decides at once: its lease does not last as long as a body may
 		x.settle(pool.Response)
 	}

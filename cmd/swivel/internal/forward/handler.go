@@ -22,14 +22,16 @@ type Handler struct {
 	transports *upstream.Transports
 	registry   *tunnel.Registry
 	response   time.Duration
+	bans       []int
 	chain      *goproxy.ProxyHttpServer
 }
 
 // New returns a handler that sends requests through t and relays upgraded
 // connections through r. response bounds the wait for a response head, and for
-// each piece of a request body.
-func New(t *upstream.Transports, r *tunnel.Registry, response time.Duration) *Handler {
-	h := &Handler{transports: t, registry: r, response: response}
+// each piece of a request body. A target that answers with one of the statuses
+// in bans is not asked again through the same proxy for a while.
+func New(t *upstream.Transports, r *tunnel.Registry, response time.Duration, bans []int) *Handler {
+	h := &Handler{transports: t, registry: r, response: response, bans: bans}
 	h.chain = newChain()
 	return h
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,6 +35,7 @@ var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10)
 // serve answers requests until the connection ends.
 func (c *client) serve() {
 	defer c.front.forget(c)
+	defer c.survive()
 	c.br = readers.Get().(*bufio.Reader)
 	c.br.Reset(c.conn)
 	// The first head is due from the start: an honest client connects when it
@@ -44,6 +46,14 @@ func (c *client) serve() {
 	}
 	c.release()
 	lingerClose(c.conn)
+}
+
+// survive ends this connection after a panic, and leaves the others alone.
+func (c *client) survive() {
+	if r := recover(); r != nil {
+		c.front.Log.Panic(c.conn.RemoteAddr(), r, debug.Stack())
+		_ = c.conn.Close()
+	}
 }
 
 func (c *client) release() {
@@ -180,6 +190,10 @@ func (c *client) plain(began time.Time) bool {
 	target, refused := absoluteTarget(&c.req)
 	if refused == nil {
 		refused = c.check(target.authority)
+	}
+	if refused == nil && c.req.Method == "TRACE" {
+		// A proxy on the way may echo what it was sent, credentials included.
+		refused = reply.BadRequest(501, "TRACE is not passed on")
 	}
 	if refused == nil {
 		refused = checkHost(&c.req)

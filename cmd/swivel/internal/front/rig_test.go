@@ -93,7 +93,7 @@ func (r *rig) start(lines ...string) {
 	r.front = &Front{
 		Settings: r.settings, Loop: loop, Log: log,
 		Tunnel:  &tunnel.Server{Loop: loop, Dialer: dialer, Registry: r.registry},
-		Forward: forward.New(transports, r.registry, r.attempts.Response),
+		Forward: forward.New(transports, r.registry, r.attempts.Response, nil),
 	}
 	served := make(chan error, 1)
 	go func() { served <- r.front.Serve(ln) }()
