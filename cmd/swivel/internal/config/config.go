@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strconv"
+	"strings"
 	"time"
 
 	"swivel/breaker"
@@ -136,6 +138,12 @@ func (c *Config) BreakerSettings() breaker.Settings {
 	}
 }
 
+// longest is the longest duration: sums of a few of them do not overflow.
+const longest = Duration(365 * 24 * time.Hour)
+
+// maxProbeRate is more than any machine can do.
+const maxProbeRate = 1_000_000
+
 // Validate reports everything that is wrong, joined.
 func (c *Config) Validate() error {
 	var problems []error
@@ -161,14 +169,14 @@ func (c *Config) Validate() error {
 	if c.Limits.HeaderBytes < 8<<10 || c.Limits.HeaderBytes > 1<<20 {
 		bad("limits.header_bytes", "want 8192 to 1048576")
 	}
-	if c.Limits.TunnelIdle < 0 {
-		bad("limits.tunnel_idle", "want 0 (no limit) or more")
+	if c.Limits.TunnelIdle < 0 || c.Limits.TunnelIdle > longest {
+		bad("limits.tunnel_idle", "want 0 (no limit) or a duration such as 10m, at most %v", longest)
 	}
-	if c.Restart.ProbeRate < 1 {
-		bad("restart.probe_rate", "want 1 or more probes a second")
+	if !(c.Restart.ProbeRate >= 1 && c.Restart.ProbeRate <= maxProbeRate) { // NaN too
+		bad("restart.probe_rate", "want 1 to %d probes a second", maxProbeRate)
 	}
-	if c.Grace < 0 {
-		bad("grace", "want 0 or more")
+	if c.Grace < 0 || c.Grace > longest {
+		bad("grace", "want a duration such as 10s, at most %v", longest)
 	}
 	return errors.Join(problems...)
 }
@@ -189,7 +197,7 @@ func (c *Config) checkListen(bad func(key, format string, args ...any)) {
 		bad("admin", "want host:port such as 127.0.0.1:8485, or off")
 	case !loopback:
 		bad("admin", "want a loopback address: the admin API has no authentication")
-	case c.Admin == c.Listen && !portZero(c.Listen):
+	case sameAddress(c.Admin, c.Listen):
 		bad("admin", "want another port than listen has")
 	}
 }
@@ -212,9 +220,12 @@ func (c *Config) checkAttempts(bad func(key, format string, args ...any)) {
 		{"targets.rest", c.Targets.Rest},
 		{"targets.max_rest", c.Targets.MaxRest},
 	} {
-		if d.value <= 0 {
-			bad(d.key, "want a duration such as 10s, more than 0")
+		if d.value <= 0 || d.value > longest {
+			bad(d.key, "want a duration such as 10s, more than 0 and at most %v", longest)
 		}
+	}
+	if c.Targets.MaxRest > 0 && c.Targets.MaxRest < c.Targets.Rest {
+		bad("targets.max_rest", "want no less than targets.rest, which is %v", c.Targets.Rest)
 	}
 }
 
@@ -223,6 +234,9 @@ func isLoopback(address string) (bool, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return false, err
+	}
+	if port == "" {
+		return false, errors.New("no port")
 	}
 	if _, err := net.LookupPort("tcp", port); err != nil {
 		return false, err
@@ -240,7 +254,25 @@ func isLoopback(address string) (bool, error) {
 	return ip.IsLoopback(), nil
 }
 
-func portZero(address string) bool {
-	_, port, _ := net.SplitHostPort(address)
-	return port == "0"
+// sameAddress says whether two listeners would meet: not with a port that the
+// system gives.
+func sameAddress(a, b string) bool {
+	a, b = numeric(a), numeric(b)
+	return a == b && a != "" && !strings.HasSuffix(a, ":0")
+}
+
+// numeric writes an address without names.
+func numeric(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return ""
+	}
+	number, err := net.LookupPort("tcp", port)
+	if err != nil {
+		return ""
+	}
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, strconv.Itoa(number))
 }

@@ -44,6 +44,9 @@ func (c *Config) readFile(path string) error {
 	if err := d.Decode(c); err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("config: %s: %s", path, yamlReason(err))
 	}
+	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("config: %s: want one YAML document, but there is more behind a line of three dashes", path)
+	}
 	return nil
 }
 
@@ -119,7 +122,7 @@ func set(field reflect.Value, text string) error {
 		}
 		field.SetBool(b)
 	case reflect.Slice:
-		return setList(field, strings.Split(text, ","))
+		return setList(field, items(text))
 	}
 	return nil
 }
@@ -128,10 +131,21 @@ func set(field reflect.Value, text string) error {
 func setList(field reflect.Value, items []string) error {
 	list := reflect.MakeSlice(field.Type(), len(items), len(items))
 	for i, item := range items {
-		if err := set(list.Index(i), strings.TrimSpace(item)); err != nil {
+		if err := set(list.Index(i), item); err != nil {
 			return err
 		}
 	}
 	field.Set(list)
 	return nil
+}
+
+// items takes a list apart at its commas; blanks around them are no part of an
+// item, and nothing between them is none.
+func items(text string) (all []string) {
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			all = append(all, item)
+		}
+	}
+	return all
 }

@@ -1,0 +1,119 @@
+package config
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestDefaultsAreValid(t *testing.T) {
+	c := Default()
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+	if c.Listen != "127.0.0.1:8484" || c.Admin != "127.0.0.1:8485" {
+		t.Errorf("listens on %s and %s: by default only this machine may come", c.Listen, c.Admin)
+	}
+}
+
+func TestWhoMayReachTheListeners(t *testing.T) {
+	for _, c := range []struct {
+		listen, admin string
+		open          bool
+		want          string // how the problem begins; "" for none
+	}{
+		{listen: "127.0.0.1:0", admin: "127.0.0.1:0"},
+		{listen: "localhost:1", admin: "off"},
+		{listen: "[::1]:1", admin: "[::1]:2"},
+		{listen: "127.9.9.9:1", admin: "127.0.0.1:1"},
+		{listen: "[::ffff:127.0.0.1]:1", admin: "off"},
+		{listen: "0.0.0.0:1", admin: "off", want: "listen: 0.0.0.0:1 can be reached"},
+		{listen: ":1", admin: "off", want: "listen: :1 can be reached"},
+		{listen: "[::]:1", admin: "off", want: "listen: [::]:1 can be reached"},
+		{listen: "192.168.1.1:1", admin: "off", want: "listen: 192.168.1.1:1 can be reached"},
+		{listen: "[fe80::1%lo]:1", admin: "off", want: "listen: [fe80::1%lo]:1 can be reached"},
+		{listen: "0.0.0.0:1", admin: "off", open: true},
+		{listen: "127.0.0.1:1", admin: "0.0.0.0:2", open: true, want: "admin: want a loopback address"},
+		{listen: "127.0.0.1:1", admin: ":2", want: "admin: want a loopback address"},
+		{listen: "127.0.0.1:1", admin: "10.0.0.1:2", want: "admin: want a loopback address"},
+		{listen: "127.0.0.1:1", admin: "127.0.0.1:1", want: "admin: want another port"},
+		{listen: "127.0.0.1:8080", admin: "localhost:8080", want: "admin: want another port"},
+		{listen: "127.0.0.1:http", admin: "127.0.0.1:80", want: "admin: want another port"},
+		{listen: "", admin: "off", want: "listen: want host:port"},
+		{listen: "127.0.0.1", admin: "off", want: "listen: want host:port"},
+		{listen: "127.0.0.1:", admin: "off", want: "listen: want host:port"},
+		{listen: "127.0.0.1:65536", admin: "off", want: "listen: want host:port"},
+		{listen: "http://127.0.0.1:1", admin: "off", want: "listen: want host:port"},
+		{listen: "example.com:1", admin: "off", want: "listen: want host:port"},
+		{listen: "127.0.0.1:1", admin: "", want: "admin: want host:port"},
+		{listen: "127.0.0.1:1", admin: "on", want: "admin: want host:port"},
+	} {
+		cfg := Default()
+		cfg.Listen, cfg.Admin, cfg.AllowOpenProxy = c.listen, c.admin, c.open
+		err := cfg.Validate()
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
+			t.Errorf("%q, %q, open %v: %v, want %q", c.listen, c.admin, c.open, err, c.want)
+		}
+	}
+}
+
+func TestValuesOutOfRangeAreRefusedByKey(t *testing.T) {
+	century := Duration(100 * 365 * 24 * time.Hour)
+	for key, spoil := range map[string][]func(*Config){
+		"db":                   {func(c *Config) { c.DB = "" }},
+		"grace":                {func(c *Config) { c.Grace = -1 }, func(c *Config) { c.Grace = century }},
+		"limits.connections":   {func(c *Config) { c.Limits.Connections = 0 }, func(c *Config) { c.Limits.Connections = -1 }},
+		"limits.header_bytes":  {func(c *Config) { c.Limits.HeaderBytes = 8191 }, func(c *Config) { c.Limits.HeaderBytes = 1<<20 + 1 }},
+		"limits.tunnel_idle":   {func(c *Config) { c.Limits.TunnelIdle = -1 }, func(c *Config) { c.Limits.TunnelIdle = century }},
+		"attempts.attempts":    {func(c *Config) { c.Attempts.Attempts = 0 }, func(c *Config) { c.Attempts.Attempts = 21 }},
+		"breaker: window":      {func(c *Config) { c.Breaker.Window = 0 }, func(c *Config) { c.Breaker.Window = century }},
+		"breaker: error_ratio": {func(c *Config) { c.Breaker.ErrorRatio = 0 }, func(c *Config) { c.Breaker.ErrorRatio = math.NaN() }},
+		"breaker: jitter":      {func(c *Config) { c.Breaker.Jitter = 1.1 }, func(c *Config) { c.Breaker.Jitter = math.Inf(1) }},
+		"breaker: max_open_timeout": {func(c *Config) { c.Breaker.MaxOpenTimeout = c.Breaker.OpenTimeout - 1 },
+			func(c *Config) { c.Breaker.MaxOpenTimeout = century }},
+		"breaker: probe_successes":    {func(c *Config) { c.Breaker.ProbeSuccesses = 0 }},
+		"breaker: latency_limit":      {func(c *Config) { c.Breaker.LatencyLimit = -1 }},
+		"attempts.dial_timeout":       spoilDuration(func(c *Config) *Duration { return &c.Attempts.DialTimeout }),
+		"attempts.handshake_timeout":  spoilDuration(func(c *Config) *Duration { return &c.Attempts.HandshakeTimeout }),
+		"attempts.exchange_timeout":   spoilDuration(func(c *Config) *Duration { return &c.Attempts.ExchangeTimeout }),
+		"attempts.response_timeout":   spoilDuration(func(c *Config) *Duration { return &c.Attempts.ResponseTimeout }),
+		"attempts.first_byte_timeout": spoilDuration(func(c *Config) *Duration { return &c.Attempts.FirstByteTimeout }),
+		"breaker.probe_patience":      spoilDuration(func(c *Config) *Duration { return &c.Breaker.ProbePatience }),
+		"bans.statuses":               {func(c *Config) { c.Bans.Statuses = []int{403, 200} }, func(c *Config) { c.Bans.Statuses = []int{-1} }},
+		"bans.rest":                   spoilDuration(func(c *Config) *Duration { return &c.Bans.Rest }),
+		"targets.rest":                {func(c *Config) { c.Targets.Rest = 0 }},
+		"targets.max_rest": append(spoilDuration(func(c *Config) *Duration { return &c.Targets.MaxRest }),
+			func(c *Config) { c.Targets.MaxRest = c.Targets.Rest - 1 }),
+		"restart.probe_rate": {func(c *Config) { c.Restart.ProbeRate = 0 }, func(c *Config) { c.Restart.ProbeRate = math.NaN() },
+			func(c *Config) { c.Restart.ProbeRate = math.Inf(1) }},
+	} {
+		for i, f := range spoil {
+			c := Default()
+			f(&c)
+			err := c.Validate()
+			if err == nil || !strings.HasPrefix(err.Error(), key+":") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s, case %d: %v", key, i, err)
+			}
+		}
+	}
+}
+
+func spoilDuration(field func(*Config) *Duration) (all []func(*Config)) {
+	for _, d := range []Duration{0, -1, Duration(math.MaxInt64)} {
+		all = append(all, func(c *Config) { *field(c) = d })
+	}
+	return all
+}
+
+func TestZeroConfigurationIsRefusedWithEveryProblem(t *testing.T) {
+	err := new(Config).Validate()
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range []string{"listen:", "admin:", "db:", "breaker:", "attempts.attempts:", "bans.rest:", "targets.rest:", "limits.connections:", "restart.probe_rate:"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %s in\n%v", want, err)
+		}
+	}
+}
