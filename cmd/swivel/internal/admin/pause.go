@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/json"
+	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -27,7 +28,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 	}
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&body); err != nil {
+	if err := decoder.Decode(&body); err != nil || decoder.Decode(new(json.RawMessage)) != io.EOF {
 		refuse(w, http.StatusBadRequest, `want a JSON object such as {"reason": "vendor maintenance"}`)
 		return
 	}
@@ -67,7 +68,7 @@ func (s *Server) carryOut(w http.ResponseWriter, action string, members []*pool.
 		return
 	}
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, "it could not be stored, and was not done; the log says why")
+		refuse(w, http.StatusInternalServerError, "it could not be stored, and was done only where it was; the log says why")
 		return
 	}
 	now := time.Now()

@@ -1,0 +1,107 @@
+package admin
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"swivel/pool"
+)
+
+func TestReadyOnlyWhileSomebodyIsAvailable(t *testing.T) {
+	r := newRig(t, "127.0.0.1:1 name=a", "127.0.0.1:2 name=b", "127.0.0.1:3 name=drained weight=0")
+	if status, text := r.ask(t, "GET", "/readyz", "", nil); status != 200 || text != "ready\n" {
+		t.Errorf("all closed: %d %s", status, text)
+	}
+	r.refused(t, "a")
+	if status, _ := r.ask(t, "GET", "/readyz", "", nil); status != 200 {
+		t.Errorf("one closed: %d", status)
+	}
+	r.pool.Pause([]*pool.Proxy{r.member(t, "b")}, pool.Pause{Reason: "why"})
+	if status, text := r.ask(t, "GET", "/readyz", "", nil); status != 503 || !strings.Contains(text, "1m0s") {
+		t.Errorf("one open, one paused, one drained: %d %s", status, text)
+	}
+	if status, _ := r.ask(t, "GET", "/healthz", "", nil); status != 200 {
+		t.Errorf("healthz: %d: that the pool is empty does not mean that the process has to be restarted", status)
+	}
+	r.pool.Resume([]*pool.Proxy{r.member(t, "b")})
+	if status, _ := r.ask(t, "GET", "/readyz", "", nil); status != 200 {
+		t.Errorf("resumed: %d", status)
+	}
+}
+
+func TestProxiesAreDescribed(t *testing.T) {
+	r := newRig(t, "user:hush@127.0.0.1:1 name=sound weight=3", "127.0.0.1:2 name=open", "127.0.0.1:3 name=paused", "127.0.0.1:4 name=drained weight=0")
+	r.refused(t, "open")
+	r.pool.Pause([]*pool.Proxy{r.member(t, "paused")}, pool.Pause{Reason: "vendor maintenance"})
+	p := r.proxies(t)
+	for name, want := range map[string]map[string]any{
+		"sound":   {"state": "closed", "weight": 3.0, "effective_weight": 3.0, "paused": false, "cause": nil, "next_test_time": nil, "pause_reason": nil},
+		"open":    {"state": "open", "weight": 1.0, "effective_weight": 0.0, "paused": false, "cause": "refused"},
+		"paused":  {"state": "closed", "weight": 1.0, "effective_weight": 0.0, "paused": true, "pause_reason": "vendor maintenance"},
+		"drained": {"state": "closed", "weight": 0.0, "effective_weight": 0.0, "paused": false},
+	} {
+		for field, value := range want {
+			if p[name][field] != value {
+				t.Errorf("%s: %s is %v, want %v", name, field, p[name][field], value)
+			}
+		}
+		if p[name]["id"] != string(r.member(t, name).ID) {
+			t.Errorf("%s has id %v", name, p[name]["id"])
+		}
+	}
+	next, _ := p["open"]["next_test_time"].(float64)
+	if left := time.Until(time.UnixMilli(int64(next * 1000))); left < 14*time.Minute || left > 17*time.Minute {
+		t.Errorf("next_test_time is %f, in %v; want unix seconds, in 15 minutes and a little", next, left)
+	}
+	if _, text := r.ask(t, "GET", "/api/v1/proxies", "", nil); strings.Contains(text, "hush") || strings.Contains(text, "127.0.0.1:1") {
+		t.Errorf("shows an address or a credential of a proxy that has a name: %s", text)
+	}
+}
+
+// A page of another site can make its own name resolve to 127.0.0.1, and is
+// then of one origin with the API.
+func TestRequestsUnderForeignNamesAreRefused(t *testing.T) {
+	r := newRig(t, "127.0.0.1:1 name=a tag=x")
+	for host, want := range map[string]int{
+		"127.0.0.1": 200, "127.0.0.1:8485": 200, "localhost": 200, "LocalHost:8485": 200, "[::1]:8485": 200, "[::1]": 200,
+		"evil.test": 403, "evil.test:8485": 403, "localhost.evil.test": 403, "127.0.0.1.evil.test": 403, "localhost.": 403, "x:1:1": 403,
+	} {
+		as := func(q *http.Request) { q.Host = host }
+		for _, path := range []string{"/healthz", "/readyz", "/api/v1/proxies"} {
+			if status, _ := r.ask(t, "GET", path, "", as); status != want {
+				t.Errorf("%s as %q: %d, want %d", path, host, status, want)
+			}
+		}
+		if status, _ := r.ask(t, "POST", "/api/v1/tags/x/pause", `{"reason":"why"}`, as); status != want {
+			t.Errorf("pause as %q: %d, want %d", host, status, want)
+		}
+		r.pool.Resume(r.pool.Proxies())
+	}
+}
+
+func TestGetChangesNothing(t *testing.T) {
+	r := newRig(t, "127.0.0.1:1 name=a tag=x")
+	id := string(r.member(t, "a").ID)
+	for _, method := range []string{"GET", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"} {
+		for _, path := range []string{"/api/v1/proxies/" + id + "/pause", "/api/v1/tags/x/pause", "/api/v1/proxies/" + id + "/resume"} {
+			if status, _ := r.ask(t, method, path+"?reason=why", `{"reason":"why"}`, nil); status != http.StatusMethodNotAllowed {
+				t.Errorf("%s %s: %d", method, path, status)
+			}
+		}
+	}
+	if calls := r.took(); len(calls) > 0 || r.member(t, "a").Paused() != nil {
+		t.Errorf("something was done: %q", calls)
+	}
+	for _, path := range []string{"/healthz", "/readyz", "/api/v1/proxies"} {
+		if status, _ := r.ask(t, "POST", path, "{}", nil); status != http.StatusMethodNotAllowed {
+			t.Errorf("POST %s: %d", path, status)
+		}
+	}
+	for _, path := range []string{"/", "/metrics/x", "/api", "/api/v1/", "/api/v1/proxies/" + id, "/debug/pprof/", "/api/v1/proxies/../../.."} {
+		if status, _ := r.ask(t, "GET", path, "", nil); status != 404 && status != 307 && status != 301 {
+			t.Errorf("GET %s: %d", path, status)
+		}
+	}
+}

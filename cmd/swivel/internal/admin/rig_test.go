@@ -1,0 +1,142 @@
+package admin
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"swivel/breaker"
+	"swivel/pool"
+)
+
+// operator does at once what the API asks for, or fails.
+type operator struct {
+	pool *pool.Pool
+
+	mu    sync.Mutex
+	fails error
+	calls []string
+}
+
+func (o *operator) Pool() *pool.Pool { return o.pool }
+
+func (o *operator) Pause(members []*pool.Proxy, why pool.Pause) error {
+	if err := o.called("pause " + why.Reason); err != nil {
+		return err
+	}
+	o.pool.Pause(members, why)
+	return nil
+}
+
+func (o *operator) Resume(members []*pool.Proxy) error {
+	if err := o.called("resume"); err != nil {
+		return err
+	}
+	o.pool.Resume(members)
+	return nil
+}
+
+func (o *operator) called(what string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.calls = append(o.calls, what)
+	return o.fails
+}
+
+// took returns what the operator was asked to do.
+func (o *operator) took() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.calls)
+}
+
+// rig is a server over a pool of the given list lines.
+type rig struct {
+	*operator
+	base string // URL
+}
+
+func newRig(t *testing.T, lines ...string) *rig {
+	t.Helper()
+	list, err := pool.ParseList(strings.NewReader(strings.Join(lines, "\n")+"\n"), os.LookupEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{operator: &operator{pool: pool.New(list.Specs, pool.Options{Salt: []byte("salt")}, time.Now())}}
+	s, err := Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() { s.Serve(r.operator) })
+	t.Cleanup(func() { s.Close(); serving.Wait() })
+	r.base = "http://" + s.Addr().String()
+	return r
+}
+
+// member returns the proxy with the name.
+func (r *rig) member(t *testing.T, name string) *pool.Proxy {
+	t.Helper()
+	for _, m := range r.pool.Proxies() {
+		if m.Spec.Name == name {
+			return m
+		}
+	}
+	t.Fatalf("no proxy %s", name)
+	return nil
+}
+
+// refused opens the breaker of the proxy.
+func (r *rig) refused(t *testing.T, name string) {
+	t.Helper()
+	b, now := r.member(t, name).Breaker(), time.Now()
+	permit, _, ok := b.Acquire(now, time.Minute)
+	if !ok {
+		t.Fatal("not granted")
+	}
+	b.Report(permit, breaker.Verdict{Outcome: breaker.Refused}, now)
+}
+
+// ask makes a request as JSON, changed by alter.
+func (r *rig) ask(t *testing.T, method, path, body string, alter func(*http.Request)) (status int, text string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, r.base+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if alter != nil {
+		alter(request)
+	}
+	response, err := http.DefaultTransport.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	got, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(got)
+}
+
+// proxies asks for the pool, by name.
+func (r *rig) proxies(t *testing.T) map[string]map[string]any {
+	t.Helper()
+	status, text := r.ask(t, "GET", "/api/v1/proxies", "", nil)
+	var all []map[string]any
+	if err := json.Unmarshal([]byte(text), &all); err != nil || status != 200 {
+		t.Fatalf("%d %s: %v", status, text, err)
+	}
+	byName := map[string]map[string]any{}
+	for _, p := range all {
+		byName[p["name"].(string)] = p
+	}
+	return byName
+}
