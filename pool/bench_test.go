@@ -27,7 +27,7 @@ func benchmarkPick(b *testing.B, n, open int) {
 		m := p.Proxies()[(i*7919)%n]
 		permit, _, ok := m.breaker.Acquire(epoch, leaseTime)
 		if ok {
-			p.settle(m, permit, breaker.Verdict{Outcome: breaker.Refused}, Event{}, epoch, new([]Event))
+			p.settle(m, permits{own: permit}, breaker.Verdict{Outcome: breaker.Refused}, Event{}, epoch, new([]Event))
 		}
 	}
 	b.ReportAllocs()
@@ -40,7 +40,7 @@ func benchmarkPick(b *testing.B, n, open int) {
 				b.Error("nobody was picked")
 				return
 			}
-			g.proxy.breaker.Report(g.permit, breaker.Verdict{}, epoch)
+			g.proxy.breaker.Report(g.permit.own, breaker.Verdict{}, epoch)
 		}
 	})
 }

@@ -49,6 +49,7 @@ type Event struct {
 	Signal  Signal
 	Effect  breaker.Effect
 	Request string // the exchange that caused it
+	Segment string // the breaker is not the proxy's but its segment's
 	Outage  Outage
 }
 
@@ -105,7 +106,7 @@ func (x *Exchange) Next(now time.Time, leaseTime time.Duration, mayProbe bool) (
 	if !ok {
 		return nil, events, false
 	}
-	l := &Lease{Proxy: g.proxy, permit: g.permit, Probe: g.permit.Probe(), Started: now, index: len(x.attempts)}
+	l := &Lease{Proxy: g.proxy, permit: g.permit, Probe: g.permit.probe(), Started: now, index: len(x.attempts)}
 	x.attempts = append(x.attempts, Attempt{Proxy: g.proxy, Probe: l.Probe, Outcome: breaker.Ignored, Started: now})
 	x.running++
 	return l, events, true

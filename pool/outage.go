@@ -44,8 +44,9 @@ type outage struct {
 }
 
 type failedProxy struct {
-	proxy *runtime
-	at    time.Time
+	proxy   *runtime
+	at      time.Time
+	request string
 }
 
 // active says whether failures are to be ignored now.
@@ -68,7 +69,7 @@ func (o *outage) success() Outage {
 
 // failure takes note of a proxy's failure. working counts the proxies that
 // worked lately, up to a limit.
-func (o *outage) failure(r *runtime, now time.Time, working func(limit int) int) Outage {
+func (o *outage) failure(r *runtime, request string, now time.Time, working func(limit int) int) Outage {
 	if !r.workedLately(now) {
 		return NoOutage
 	}
@@ -78,9 +79,9 @@ func (o *outage) failure(r *runtime, now time.Time, working func(limit int) int)
 	if o.spent || o.on.Load() {
 		return NoOutage
 	}
-	o.noteFailure(r, now)
+	o.noteFailure(failedProxy{r, now, request})
 	n := len(o.failed)
-	if n < 2 || n < outageProof && working(n+1) > n {
+	if n < 2 || o.oneRequest() || n < outageProof && working(n+1) > n {
 		return NoOutage
 	}
 	o.on.Store(true)
@@ -88,14 +89,25 @@ func (o *outage) failure(r *runtime, now time.Time, working func(limit int) int)
 	return OutageBegan
 }
 
-func (o *outage) noteFailure(r *runtime, now time.Time) {
+func (o *outage) noteFailure(one failedProxy) {
 	kept := o.failed[:0]
 	for _, f := range o.failed {
-		if f.proxy != r && now.Sub(f.at) < failedWithin {
+		if f.proxy != one.proxy && one.at.Sub(f.at) < failedWithin {
 			kept = append(kept, f)
 		}
 	}
-	o.failed = append(kept, failedProxy{r, now})
+	o.failed = append(kept, one)
+}
+
+// oneRequest says whether a single request ran into all of the failures: that
+// may be bad luck with the proxies of one provider.
+func (o *outage) oneRequest() bool {
+	for _, f := range o.failed {
+		if f.request != o.failed[0].request {
+			return false
+		}
+	}
+	return true
 }
 
 // admit says whether an exchange may try during an outage: one a second may. It

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -11,8 +12,8 @@ import (
 // of the guard.
 func dialFailures(t *testing.T, p *Pool, proxies []*Proxy, now time.Time) (changes []Outage) {
 	t.Helper()
-	for _, m := range proxies {
-		x := &Exchange{pool: p, target: keyOf("a.test:443")}
+	for i, m := range proxies {
+		x := &Exchange{pool: p, id: fmt.Sprint(i), target: keyOf("a.test:443")}
 		for _, ev := range x.Fail(leaseOf(t, x, m, now), Fault{Signal: DialTimeout}, now) {
 			if ev.Outage != NoOutage {
 				changes = append(changes, ev.Outage)
@@ -109,6 +110,19 @@ func TestAPoolOfOneHasNoOutages(t *testing.T) {
 		if changes := dialFailures(t, p, p.Proxies(), epoch); len(changes) > 0 {
 			t.Errorf("changes %v: one proxy says nothing about the network", changes)
 		}
+	}
+}
+
+func TestOneUnluckyRequestIsNoOutage(t *testing.T) {
+	p := newTestPool(weighted(1, 1, 1, 1, 1, 1, 1, 1))
+	reach(t, p, "a.test:443", epoch)
+	x := begin(t, p, "a.test:443", epoch)
+	for range 5 {
+		x.Fail(next(t, x, epoch), Fault{Signal: DialRefused}, epoch)
+	}
+	x.End(epoch)
+	if p.outage.active() {
+		t.Error("five failures of one request were taken for an outage")
 	}
 }
 

@@ -20,7 +20,7 @@ const overdueLimit = 5
 // grant is what a pick found.
 type grant struct {
 	proxy  *Proxy
-	permit breaker.Permit
+	permit permits
 }
 
 // pick chooses the proxy of the next attempt: a due one, when the exchange may
@@ -113,7 +113,7 @@ func (x *Exchange) pickDue(s *snapshot, now time.Time, lease time.Duration, shar
 		if !ok {
 			continue
 		}
-		if shared && g.permit.Probe() {
+		if shared && g.permit.own.Probe() {
 			p.probeShare.Spend(now)
 		}
 		return g, true
@@ -140,13 +140,50 @@ func (x *Exchange) excludes(s *snapshot, m *Proxy) bool {
 	return false
 }
 
-// acquire asks the member's breaker. A refusal can have an effect too: it may
-// find that a probe got lost.
+// acquire asks the member's breaker, and before it that of its segment. A
+// refusal can have an effect too: it may find that a probe got lost.
 func (x *Exchange) acquire(m *Proxy, now time.Time, lease time.Duration, events *[]Event) (grant, bool) {
-	permit, effect, ok := m.breaker.Acquire(now, lease)
-	x.pool.note(m, effect, Event{Request: x.id}, now, events)
-	if ok && permit.Probe() {
-		x.pool.probes.AllowN(now, 1)
+	p := x.pool
+	var held permits
+	if m.segment != nil {
+		permit, ok := x.acquireSegment(m, now, lease, events)
+		if !ok {
+			return grant{}, false
+		}
+		held.segment = permit
 	}
-	return grant{m, permit}, ok
+	permit, effect, ok := m.breaker.Acquire(now, lease)
+	p.note(m, effect, Event{Request: x.id}, now, events)
+	held.own = permit
+	if !ok {
+		p.settleSegment(m, held.segment, breaker.Verdict{Outcome: breaker.Ignored}, Event{}, now, events)
+		return grant{}, false
+	}
+	if held.probe() {
+		p.probes.AllowN(now, 1)
+	}
+	if m.segment != nil {
+		p.segments.note(m.segment)
+	}
+	return grant{m, held}, true
+}
+
+// acquireSegment asks the breaker of the member's segment. While the segment
+// rests, its members' picks go elsewhere; when the rest is over, some of them
+// test it.
+func (x *Exchange) acquireSegment(m *Proxy, now time.Time, lease time.Duration, events *[]Event) (breaker.Permit, bool) {
+	g := &x.pool.segments
+	rests := m.segment.breaker.Resting()
+	if g.full(m.segment) {
+		return breaker.Permit{}, false
+	}
+	if !rests || x.pool.probes.TokensAt(now) >= 1 {
+		permit, effect, ok := m.segment.breaker.Acquire(now, lease)
+		x.pool.noteSegment(m, effect, Event{Request: x.id}, events)
+		if ok {
+			return permit, true
+		}
+	}
+	g.moved.Add(1)
+	return breaker.Permit{}, false
 }

@@ -2,6 +2,9 @@ package pool
 
 import (
 	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -32,6 +35,8 @@ type Options struct {
 	// BanRest is how long a proxy that refuses a target is not asked for it. 0
 	// means five minutes.
 	BanRest time.Duration
+	// Segment switches segments on; nil: off.
+	Segment *SegmentOptions
 	// Restore returns the stored state of a proxy, if there is any; nil for
 	// none.
 	Restore func(ID) (breaker.Snapshot, bool)
@@ -56,6 +61,7 @@ type Pool struct {
 	// one in ten, or one a second.
 	probeShare *budget.Budget
 	resting    resting
+	segments   segments
 	closed     atomic.Int64 // members that can be picked and whose breaker is closed
 	memory     *memory
 	outage     outage
@@ -79,6 +85,7 @@ type snapshot struct {
 func New(specs []Spec, o Options, now time.Time) *Pool {
 	p := &Pool{options: o.filled(), probes: rate.NewLimiter(0, 0), memory: newMemory(), probeShare: budget.New(0.1, 1, 10, now)}
 	p.outage.window = p.options.Breaker.Window
+	p.segments.options = p.options.Segment
 	p.waiting.by = map[targetKey][]*suspicion{}
 	p.current.Store(&snapshot{})
 	p.Replace(specs, now)
@@ -114,6 +121,7 @@ func (p *Pool) Replace(specs []Spec, now time.Time) Change {
 			member.runtime = p.newRuntime(id, spec, now)
 			change.Added++
 		}
+		member.segment = p.segments.of(spec, func(name string) *breaker.Breaker { return p.newSegmentBreaker(name, now) })
 		next.proxies = append(next.proxies, member)
 		next.byID[id] = member
 		weights = append(weights, spec.Weight)
@@ -131,6 +139,24 @@ func (p *Pool) Replace(specs []Spec, now time.Time) Change {
 	p.probes.SetBurstAt(now, int(math.Ceil(probeRate)))
 	p.current.Store(next)
 	return change
+}
+
+// SegmentID is the id under which a segment's state is stored: like a proxy's it
+// says nothing about what it stands for.
+func (p *Pool) SegmentID(name string) ID {
+	mac := hmac.New(sha256.New, p.options.Salt)
+	mac.Write([]byte("segment/" + name))
+	return ID("segment-" + hex.EncodeToString(mac.Sum(nil)[:8]))
+}
+
+func (p *Pool) newSegmentBreaker(name string, now time.Time) *breaker.Breaker {
+	settings := p.options.Segment.Breaker
+	if p.options.Restore != nil {
+		if snap, ok := p.options.Restore(p.SegmentID(name)); ok {
+			return breaker.Restore(settings, snap, rand.Float64, now)
+		}
+	}
+	return breaker.New(settings, rand.Float64)
 }
 
 // SettingsOf returns the limits of a proxy's breaker: the pool's, in the form

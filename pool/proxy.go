@@ -14,6 +14,7 @@ type Proxy struct {
 	ID   ID
 	Spec *Spec
 	*runtime
+	segment *segment // nil: none
 }
 
 // runtime is what outlives a reload.
@@ -58,12 +59,20 @@ func (r *runtime) credible(k targetKey) bool {
 	return r.lastSuccess.Load() != 0 && !r.lastFailed.Load() && r.doubted.onlyHas(k)
 }
 
+// permits are what an attempt holds of the breakers that it will report to.
+type permits struct {
+	own, segment breaker.Permit
+}
+
+// probe says whether the attempt decides about something that rests.
+func (p permits) probe() bool { return p.own.Probe() || p.segment.Probe() }
+
 // Lease is the right to use a proxy for one attempt. It is settled exactly
 // once through the Exchange that gave it.
 type Lease struct {
 	Proxy  *Proxy
-	permit breaker.Permit
-	// Probe is set when the attempt decides about a resting proxy.
+	permit permits
+	// Probe is set when the attempt decides about a resting proxy or segment.
 	Probe   bool
 	Started time.Time
 

@@ -9,18 +9,19 @@ import (
 // settle gives a verdict to a proxy's breaker, and keeps what the verdict means
 // for the proxy's credit and for the guard against local outages. It returns
 // the outcome that was counted.
-func (p *Pool) settle(m *Proxy, permit breaker.Permit, v breaker.Verdict, ev Event, now time.Time, events *[]Event) breaker.Outcome {
+func (p *Pool) settle(m *Proxy, permit permits, v breaker.Verdict, ev Event, now time.Time, events *[]Event) breaker.Outcome {
 	if v.Outcome == breaker.Failure && p.outage.active() {
 		v.Outcome = breaker.Ignored
 	}
 	v.Alone = p.alone(m)
-	p.note(m, m.breaker.Report(permit, v, now), ev, now, events)
+	p.note(m, m.breaker.Report(permit.own, v, now), ev, now, events)
+	p.settleSegment(m, permit.segment, v, ev, now, events)
 	switch v.Outcome {
 	case breaker.Success:
 		p.cleared(m.runtime, now)
 	case breaker.Failure:
 		m.lastFailed.Store(true)
-		change := p.outage.failure(m.runtime, now, func(limit int) int { return p.working(now, limit) })
+		change := p.outage.failure(m.runtime, ev.Request, now, func(limit int) int { return p.working(now, limit) })
 		*events = appendOutage(*events, change, ev.Request)
 	case breaker.Refused:
 		m.lastFailed.Store(true)
@@ -44,12 +45,13 @@ func (p *Pool) cleared(r *runtime, now time.Time) {
 }
 
 // suspect reports a suspicion that no evidence came up for.
-func (p *Pool) suspect(m *Proxy, permit breaker.Permit, ev Event, now time.Time, events *[]Event) {
+func (p *Pool) suspect(m *Proxy, permit permits, ev Event, now time.Time, events *[]Event) {
 	v := breaker.Verdict{Outcome: breaker.Failure, Suspected: true, Alone: p.alone(m)}
 	if p.outage.active() {
 		v = breaker.Verdict{Outcome: breaker.Ignored}
 	}
-	p.note(m, m.breaker.Report(permit, v, now), ev, now, events)
+	p.note(m, m.breaker.Report(permit.own, v, now), ev, now, events)
+	p.settleSegment(m, permit.segment, v, ev, now, events)
 }
 
 // note turns what a breaker did into an event, and keeps count of who is closed

@@ -89,7 +89,7 @@ func leaseOf(t *testing.T, x *Exchange, m *Proxy, now time.Time) *Lease {
 	if !ok {
 		t.Fatalf("no permit of %v", m.Spec.Port)
 	}
-	l := &Lease{Proxy: m, permit: permit, Probe: permit.Probe(), index: len(x.attempts)}
+	l := &Lease{Proxy: m, permit: permits{own: permit}, Probe: permit.Probe(), index: len(x.attempts)}
 	x.attempts = append(x.attempts, Attempt{Proxy: m, Probe: l.Probe, Outcome: breaker.Ignored, Started: now})
 	x.running++
 	return l
@@ -105,7 +105,7 @@ func trip(t *testing.T, p *Pool, i int, now time.Time) {
 			t.Fatalf("proxy %d: no permit", i)
 		}
 		var events []Event
-		p.settle(m, permit, breaker.Verdict{Outcome: breaker.Failure}, Event{}, now, &events)
+		p.settle(m, permits{own: permit}, breaker.Verdict{Outcome: breaker.Failure}, Event{}, now, &events)
 	}
 	if got := m.breaker.State(now); got != breaker.Open {
 		t.Fatalf("proxy %d is %v after five failures", i, got)

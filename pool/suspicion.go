@@ -1,10 +1,6 @@
 package pool
 
-import (
-	"time"
-
-	"swivel/breaker"
-)
+import "time"
 
 // verdictWithin is how long a suspicion waits for somebody to reach the target.
 const verdictWithin = 10 * time.Second
@@ -15,7 +11,7 @@ const waitingMax = 1 << 14
 // suspicion is an attempt that ended in doubt and whose exchange is over.
 type suspicion struct {
 	proxy   *Proxy
-	permit  breaker.Permit
+	permit  permits
 	target  targetKey
 	event   Event // to report with the verdict
 	at      time.Time

@@ -129,15 +129,15 @@ func (s *simulation) run() {
 		if s.target != nil {
 			target = s.target(n)
 		}
-		clients.Go(func() { s.exchange(target) })
+		clients.Go(func() { s.exchange(fmt.Sprint(n), target) })
 		time.Sleep(s.every)
 	}
 	clients.Wait()
 }
 
-func (s *simulation) exchange(target string) {
+func (s *simulation) exchange(id, target string) {
 	began := time.Now()
-	x := s.loop.Begin("sim", target)
+	x := s.loop.Begin(id, target)
 	behind, lease, err := Run(context.Background(), x, Plan[pool.Signal]{
 		Try:   func(_ context.Context, l *pool.Lease) (pool.Signal, error) { return s.attempt(l, target) },
 		Late:  func(l *pool.Lease, _ pool.Signal) { x.Unused(l) },

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"swivel/breaker"
+	"swivel/pool"
 )
 
 // Config is the whole configuration. The zero value is not usable; see
@@ -29,6 +30,7 @@ type Config struct {
 
 	Breaker  Breaker  `yaml:"breaker"`
 	Attempts Attempts `yaml:"attempts"`
+	Segment  Segment  `yaml:"segment"`
 	Bans     Bans     `yaml:"bans"`
 	Targets  Targets  `yaml:"targets"`
 	Limits   Limits   `yaml:"limits"`
@@ -63,6 +65,16 @@ type Attempts struct {
 	ResponseTimeout  Duration `yaml:"response_timeout"`
 	FirstByteTimeout Duration `yaml:"first_byte_timeout"`
 	HedgeAfter       Hedge    `yaml:"hedge_after"` // when a second proxy is asked: p95, a duration, or off
+}
+
+// Segment has the proxies of one provider, region and protocol judged together
+// too.
+type Segment struct {
+	Enabled    bool    `yaml:"enabled"`
+	MinSamples int     `yaml:"min_samples"` // of the last 30 outcomes
+	ErrorRatio float64 `yaml:"error_ratio"`
+	Probes     int     `yaml:"probes"`    // in a row that bring it back
+	MaxShare   float64 `yaml:"max_share"` // of the picks for one, while another rests; 0: no limit
 }
 
 // Bans keep a proxy away from a target that it refuses.
@@ -107,6 +119,7 @@ func Default() Config {
 			Jitter: b.Jitter, ProbeSuccesses: b.ProbeSuccesses, RefusedTimeout: Duration(b.RefusedTimeout), SlowStart: Duration(b.SlowStart),
 			ProbePatience: Duration(200 * time.Millisecond),
 		},
+		Segment: Segment{MinSamples: 10, ErrorRatio: 0.3, Probes: 3},
 		Bans:    Bans{Rest: Duration(5 * time.Minute)},
 		Targets: Targets{Rest: Duration(5 * time.Second), MaxRest: Duration(time.Minute)},
 		Attempts: Attempts{
@@ -144,6 +157,17 @@ const longest = Duration(365 * 24 * time.Hour)
 // maxProbeRate is more than any machine can do.
 const maxProbeRate = 1_000_000
 
+// SegmentOptions is the segment section as package pool wants it; nil when
+// segments are off.
+func (c *Config) SegmentOptions() *pool.SegmentOptions {
+	if !c.Segment.Enabled {
+		return nil
+	}
+	s := c.BreakerSettings().Segment()
+	s.MinSamples, s.ErrorRatio, s.ProbeSuccesses = c.Segment.MinSamples, c.Segment.ErrorRatio, c.Segment.Probes
+	return &pool.SegmentOptions{Breaker: s, MaxShare: c.Segment.MaxShare}
+}
+
 // Validate reports everything that is wrong, joined.
 func (c *Config) Validate() error {
 	var problems []error
@@ -156,6 +180,14 @@ func (c *Config) Validate() error {
 	}
 	if err := c.BreakerSettings().Validate(); err != nil {
 		problems = append(problems, fmt.Errorf("breaker: %w", err))
+	}
+	if o := c.SegmentOptions(); o != nil {
+		if err := o.Breaker.Validate(); err != nil {
+			problems = append(problems, fmt.Errorf("segment: %w", err))
+		}
+	}
+	if s := c.Segment.MaxShare; !(s >= 0 && s <= 1) {
+		bad("segment.max_share", "want a share from 0 (no limit) to 1")
 	}
 	c.checkAttempts(bad)
 	for _, status := range c.Bans.Statuses {

@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"swivel/breaker"
 	"swivel/cmd/swivel/internal/admin"
 	"swivel/cmd/swivel/internal/attempts"
 	"swivel/cmd/swivel/internal/config"
@@ -56,6 +57,12 @@ type Daemon struct {
 	listener   *net.TCPListener
 	admin      *admin.Server
 	self       front.Self
+
+	pauses   pauses
+	reloadMu sync.Mutex // serialises Reload
+	// stored answers what the database knows of a proxy that joins the pool;
+	// set only while one is filled.
+	stored func(pool.ID) (breaker.Snapshot, bool)
 }
 
 // ListError is a problem with the proxy lists: the user's to mend before
@@ -153,11 +160,13 @@ func (d *Daemon) openPool(ctx context.Context, lists Lists) error {
 	if len(specs) == 0 {
 		return &ListError{errors.New("proxies: the only proxies listed are swivel itself")}
 	}
+	d.stored = restorer(records)
 	d.pool = pool.New(specs, pool.Options{
 		Breaker: d.cfg.BreakerSettings(), Salt: salt, ProbeRate: d.cfg.Restart.ProbeRate,
 		TargetRest: time.Duration(d.cfg.Targets.Rest), MaxTargetRest: time.Duration(d.cfg.Targets.MaxRest),
-		BanRest: time.Duration(d.cfg.Bans.Rest), Restore: restorer(records),
+		BanRest: time.Duration(d.cfg.Bans.Rest), Segment: d.cfg.SegmentOptions(), Restore: func(id pool.ID) (breaker.Snapshot, bool) { return d.stored(id) },
 	}, time.Now())
+	d.stored = nil // what it holds of others than the members may be much
 	d.log.Info().Int("proxies", len(specs)).Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).
 		Int("own_address", dropped).Int("restored", d.restored(records)).Msg("pool")
 	if err := errors.Join(d.loadPauses(ctx), d.loadTargets(ctx)); err != nil {
@@ -177,9 +186,13 @@ func (d *Daemon) restored(records []storage.Record) int {
 }
 
 func (d *Daemon) prune(ctx context.Context) error {
+	segments := map[pool.ID]bool{}
+	for _, s := range d.pool.Segments() {
+		segments[d.pool.SegmentID(s.Name)] = true
+	}
 	removed, err := d.store.Prune(ctx, time.Now().Add(-orphanAge), func(id string) bool {
 		_, ok := d.pool.Get(pool.ID(id))
-		return ok
+		return ok || segments[pool.ID(id)]
 	})
 	if err != nil {
 		return fmt.Errorf("db: %w", err)
@@ -228,9 +241,17 @@ func (d *Daemon) sink(events []pool.Event) {
 			d.log.Outage(ev)
 			continue
 		}
-		d.journal.Put(toRecord(ev.Proxy, d.cfg.BreakerSettings(), time.Now()), ev.Effect.Moved)
+		d.journal.Put(d.record(ev, time.Now()), ev.Effect.Moved)
 		d.log.Transitions(ev)
 	}
+}
+
+// record is the state behind an event: of a proxy's breaker, or its segment's.
+func (d *Daemon) record(ev pool.Event, now time.Time) storage.Record {
+	if ev.Segment != "" {
+		return toRecord(d.pool.SegmentID(ev.Segment), ev.Proxy.SegmentBreaker(), d.cfg.SegmentOptions().Breaker, now)
+	}
+	return toRecord(ev.Proxy.ID, ev.Proxy.Breaker(), pool.SettingsOf(ev.Proxy.Spec, d.cfg.BreakerSettings()), now)
 }
 
 // Addr is where clients connect.
@@ -316,26 +337,4 @@ func (d *Daemon) close() error {
 		problems = append(problems, d.store.Close())
 	}
 	return errors.Join(problems...)
-}
-
-// Reload reads the lists again. With any list unreadable or empty the old pool
-// stays.
-func (d *Daemon) Reload() {
-	lists, err := ReadLists(d.cfg.Proxies)
-	logSkipped(d.log, lists)
-	specs, dropped := withoutSelf(lists.Specs, d.self)
-	if err == nil && len(specs) == 0 {
-		err = errors.New("no usable proxy")
-	}
-	if err != nil {
-		d.log.Error().Err(err).Msg("reload refused: the old pool stays")
-		return
-	}
-	change := d.pool.Replace(specs, time.Now())
-	if err := d.loadPauses(context.Background()); err != nil {
-		d.log.Error().Err(err).Msg("the pauses of proxies that came back could not be read")
-	}
-	d.transports.Keep(func(id pool.ID) bool { _, ok := d.pool.Get(id); return ok })
-	d.log.Info().Int("added", change.Added).Int("kept", change.Kept).Int("removed", change.Removed).
-		Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).Int("own_address", dropped).Msg("reloaded")
 }

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"swivel/pool"
@@ -11,17 +12,55 @@ import (
 // storeTimeout bounds how long an operator waits for the database.
 const storeTimeout = 10 * time.Second
 
+// pauses are all that are stored, of proxies that left the list too: one that
+// comes back must not be used while a locked database cannot be asked. The
+// zero value is empty.
+type pauses struct {
+	// mu is held from the row to the pool, so that of a pause and a resume at
+	// once the same one comes last in both.
+	mu sync.Mutex
+	by map[pool.ID]pool.Pause
+}
+
+// applyTo pauses the members that are to be paused.
+func (p *pauses) applyTo(all *pool.Pool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, why := range p.by {
+		if m, ok := all.Get(id); ok && m.Paused() == nil {
+			all.Pause([]*pool.Proxy{m}, why)
+		}
+	}
+}
+
+// loadPauses puts the proxies aside that an operator had put aside.
+func (d *Daemon) loadPauses(ctx context.Context) error {
+	stored, err := d.store.Pauses(ctx)
+	if err != nil {
+		return err
+	}
+	d.pauses.by = make(map[pool.ID]pool.Pause, len(stored))
+	for _, one := range stored {
+		d.pauses.by[pool.ID(one.ProxyID)] = pool.Pause{Reason: one.Reason, By: one.By, At: one.At}
+	}
+	d.pauses.applyTo(d.pool)
+	return nil
+}
+
 // Pause takes proxies out of use, and stores it first: a pause that a restart
 // would forget is not what the operator meant.
 func (d *Daemon) Pause(members []*pool.Proxy, why pool.Pause) error {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
+	d.pauses.mu.Lock()
+	defer d.pauses.mu.Unlock()
 	for _, m := range members {
 		one := storage.Pause{ProxyID: string(m.ID), Reason: why.Reason, By: why.By, At: why.At}
 		if err := d.store.SetPause(ctx, one); err != nil {
 			d.log.Error().Err(err).Str("proxy", string(m.ID)).Msg("a pause could not be stored")
 			return err
 		}
+		d.pauses.by[m.ID] = why
 		d.pool.Pause([]*pool.Proxy{m}, why)
 		d.log.Info().Str("proxy", string(m.ID)).Str("proxy_name", m.Spec.Label()).Str("reason", why.Reason).Msg("paused")
 	}
@@ -32,11 +71,14 @@ func (d *Daemon) Pause(members []*pool.Proxy, why pool.Pause) error {
 func (d *Daemon) Resume(members []*pool.Proxy) error {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
+	d.pauses.mu.Lock()
+	defer d.pauses.mu.Unlock()
 	for _, m := range members {
 		if _, err := d.store.ClearPause(ctx, string(m.ID)); err != nil {
 			d.log.Error().Err(err).Str("proxy", string(m.ID)).Msg("the end of a pause could not be stored")
 			return err
 		}
+		delete(d.pauses.by, m.ID)
 		if d.pool.Resume([]*pool.Proxy{m}) > 0 {
 			d.log.Info().Str("proxy", string(m.ID)).Str("proxy_name", m.Spec.Label()).Msg("resumed")
 		}

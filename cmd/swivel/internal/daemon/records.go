@@ -8,12 +8,11 @@ import (
 	"swivel/storage"
 )
 
-// toRecord is a proxy's breaker as the database keeps it.
-func toRecord(p *pool.Proxy, settings breaker.Settings, now time.Time) storage.Record {
-	s := p.Breaker().Snapshot(now)
-	settings = pool.SettingsOf(p.Spec, settings)
+// toRecord is a breaker as the database keeps it.
+func toRecord(id pool.ID, b *breaker.Breaker, settings breaker.Settings, now time.Time) storage.Record {
+	s := b.Snapshot(now)
 	r := storage.Record{
-		ProxyID:    string(p.ID),
+		ProxyID:    string(id),
 		State:      s.State.String(),
 		Failures:   s.Failures,
 		NextTest:   s.NextTest,

@@ -51,20 +51,6 @@ func (d *Daemon) loadTargets(ctx context.Context) error {
 	return nil
 }
 
-// loadPauses puts the proxies aside that an operator had put aside.
-func (d *Daemon) loadPauses(ctx context.Context) error {
-	pauses, err := d.store.Pauses(ctx)
-	if err != nil {
-		return err
-	}
-	for _, one := range pauses {
-		if m, ok := d.pool.Get(pool.ID(one.ProxyID)); ok {
-			d.pool.Pause([]*pool.Proxy{m}, pool.Pause{Reason: one.Reason, By: one.By, At: one.At})
-		}
-	}
-	return nil
-}
-
 func toBans(bans []pool.Ban) (out []storage.Ban) {
 	for _, b := range bans {
 		out = append(out, storage.Ban{ProxyID: string(b.Proxy), Target: b.Target, Until: b.Until})

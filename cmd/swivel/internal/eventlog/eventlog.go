@@ -128,6 +128,9 @@ func (l *Log) transition(ev pool.Event, t breaker.Transition) {
 	if t.To == breaker.Open {
 		e = l.Warn()
 	}
+	if ev.Segment != "" {
+		e = e.Str("segment", ev.Segment)
+	}
 	e = e.Str("proxy", string(ev.Proxy.ID)).Str("proxy_name", ev.Proxy.Spec.Label()).
 		Stringer("from", t.From).Stringer("to", t.To).Stringer("rule", t.Rule)
 	if ev.Signal != pool.NoSignal {

@@ -1,0 +1,56 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"swivel/breaker"
+	"swivel/pool"
+)
+
+// Reload reads the lists again. With any list unreadable or empty the old pool
+// stays. A proxy that is back on a list goes on where it was.
+func (d *Daemon) Reload() {
+	d.reloadMu.Lock()
+	defer d.reloadMu.Unlock()
+	lists, err := ReadLists(d.cfg.Proxies)
+	logSkipped(d.log, lists)
+	specs, dropped := withoutSelf(lists.Specs, d.self)
+	if err == nil && len(specs) == 0 {
+		err = errors.New("no usable proxy")
+	}
+	if err != nil {
+		d.log.Error().Err(err).Msg("reload refused: the old pool stays")
+		return
+	}
+	change := d.replace(specs)
+	d.transports.Keep(func(id pool.ID) bool { _, ok := d.pool.Get(id); return ok })
+	d.log.Info().Int("added", change.Added).Int("kept", change.Kept).Int("removed", change.Removed).
+		Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).Int("own_address", dropped).Msg("reloaded")
+}
+
+// replace changes the members of the pool. The rows of the database are read
+// only when somebody joins, and not kept.
+func (d *Daemon) replace(specs []pool.Spec) pool.Change {
+	rows := sync.OnceValue(d.rows)
+	d.stored = func(id pool.ID) (breaker.Snapshot, bool) { return rows()(id) }
+	defer func() { d.stored = nil }()
+	change := d.pool.Replace(specs, time.Now())
+	d.pauses.applyTo(d.pool)
+	return change
+}
+
+// rows is what the database has now. Of a proxy that left the list and came
+// back that is more than it had at the start.
+func (d *Daemon) rows() func(pool.ID) (breaker.Snapshot, bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	_ = d.journal.Flush(ctx) // what cannot be written is an incident, which the journal reports
+	records, _, err := d.store.Load(ctx)
+	if err != nil {
+		d.log.Error().Err(err).Msg("what is known of the proxies that came back could not be read")
+	}
+	return restorer(records)
+}
