@@ -60,8 +60,8 @@ type Daemon struct {
 
 	pauses   pauses
 	reloadMu sync.Mutex // serialises Reload
-	// stored answers what the database knows of a proxy that joins the pool;
-	// set only while one is filled.
+	// stored answers what the database knows of those that join the pool; nil
+	// but while it is filled.
 	stored func(pool.ID) (breaker.Snapshot, bool)
 }
 
@@ -164,9 +164,9 @@ func (d *Daemon) openPool(ctx context.Context, lists Lists) error {
 	d.pool = pool.New(specs, pool.Options{
 		Breaker: d.cfg.BreakerSettings(), Salt: salt, ProbeRate: d.cfg.Restart.ProbeRate,
 		TargetRest: time.Duration(d.cfg.Targets.Rest), MaxTargetRest: time.Duration(d.cfg.Targets.MaxRest),
-		BanRest: time.Duration(d.cfg.Bans.Rest), Segment: d.cfg.SegmentOptions(), Restore: func(id pool.ID) (breaker.Snapshot, bool) { return d.stored(id) },
+		BanRest: time.Duration(d.cfg.Bans.Rest), Segment: d.cfg.SegmentOptions(), Restore: d.remembered,
 	}, time.Now())
-	d.stored = nil // what it holds of others than the members may be much
+	d.stored = nil // what it holds of others may be much
 	d.log.Info().Int("proxies", len(specs)).Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).
 		Int("own_address", dropped).Int("restored", d.restored(records)).Msg("pool")
 	if err := errors.Join(d.loadPauses(ctx), d.loadTargets(ctx)); err != nil {

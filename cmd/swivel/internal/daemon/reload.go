@@ -42,6 +42,14 @@ func (d *Daemon) replace(specs []pool.Spec) pool.Change {
 	return change
 }
 
+// remembered is what is stored of one that joins the pool.
+func (d *Daemon) remembered(id pool.ID) (breaker.Snapshot, bool) {
+	if d.stored == nil {
+		return breaker.Snapshot{}, false
+	}
+	return d.stored(id)
+}
+
 // rows is what the database has now. Of a proxy that left the list and came
 // back that is more than it had at the start.
 func (d *Daemon) rows() func(pool.ID) (breaker.Snapshot, bool) {

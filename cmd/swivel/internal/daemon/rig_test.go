@@ -200,9 +200,9 @@ func (r *rig) eventually(what string, yes func() bool) {
 	}
 }
 
-// upstream is a proxy that answers every connection with the reply and closes
+// scripted is a proxy that answers every connection with the reply and closes
 // it. It returns its address.
-func upstream(t *testing.T, reply string, met func()) string {
+func scripted(t *testing.T, reply string, met func()) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
