@@ -27,7 +27,7 @@ import (
 func (x *Exchange) targetUp(by *Proxy, now time.Time, events *[]Event) {
 	p := x.pool
 	p.memory.noteReached(x.target, now)
-	*events = appendOutage(*events, p.outage.success(), x.id)
+	*events = appendOutage(*events, p.outage.success(now), x.id)
 	for _, l := range x.late {
 		x.countOverdue(l)
 	}
@@ -94,7 +94,7 @@ func (x *Exchange) judgeIfOver(now time.Time, events *[]Event) {
 	for _, l := range x.pending {
 		if !down && !l.Probe {
 			p.waiting.add(&suspicion{proxy: l.Proxy, permit: l.permit, target: x.target, at: now,
-				event: Event{Signal: x.attempts[l.index].Signal, Request: x.id}})
+				event: x.event(l)})
 		}
 	}
 	p.blameMu.Unlock()
@@ -112,7 +112,7 @@ func (x *Exchange) judgeLeft(l *Lease, down bool, now time.Time, events *[]Event
 	case down:
 		x.settle(l, breaker.Verdict{Outcome: breaker.Ignored}, now, events)
 	case l.Probe:
-		x.pool.suspect(l.Proxy, l.permit, Event{Signal: x.attempts[l.index].Signal, Request: x.id}, now, events)
+		x.pool.suspect(l.Proxy, l.permit, x.event(l), now, events)
 	}
 }
 

@@ -51,6 +51,8 @@ type Event struct {
 	Request string // the exchange that caused it
 	Segment string // the breaker is not the proxy's but its segment's
 	Outage  Outage
+
+	began time.Time // the attempt
 }
 
 // Refusal is why an exchange is not even begun.
@@ -250,9 +252,13 @@ func (x *Exchange) record(l *Lease, s Signal, now time.Time) bool {
 	return true
 }
 
+// event is what the settling of a lease is reported as.
+func (x *Exchange) event(l *Lease) Event {
+	return Event{Signal: x.attempts[l.index].Signal, Request: x.id, began: l.Started}
+}
+
 // settle gives the verdict on a lease to its proxy.
 func (x *Exchange) settle(l *Lease, v breaker.Verdict, now time.Time, events *[]Event) {
 	l.settled = true
-	a := &x.attempts[l.index]
-	a.Outcome = x.pool.settle(l.Proxy, l.permit, v, Event{Signal: a.Signal, Request: x.id}, now, events)
+	x.attempts[l.index].Outcome = x.pool.settle(l.Proxy, l.permit, v, x.event(l), now, events)
 }

@@ -36,6 +36,8 @@ type outage struct {
 	watching atomic.Bool
 	on       atomic.Bool
 
+	ended atomic.Int64 // unix nanoseconds: the end of the last one
+
 	mu      sync.Mutex
 	failed  []failedProxy // working proxies that failed since the last success
 	since   time.Time
@@ -49,11 +51,18 @@ type failedProxy struct {
 	request string
 }
 
-// active says whether failures are to be ignored now.
+// active says whether there is one now.
 func (o *outage) active() bool { return o.on.Load() }
 
+// covers says whether a failure now, of an attempt that began then, is to be
+// ignored: what began in an outage may still fail when it is over.
+func (o *outage) covers(began time.Time) bool {
+	ended := o.ended.Load()
+	return o.on.Load() || ended != 0 && began.UnixNano() < ended
+}
+
 // success ends an outage, and the suspicion of one.
-func (o *outage) success() Outage {
+func (o *outage) success(now time.Time) Outage {
 	if !o.watching.Load() {
 		return NoOutage
 	}
@@ -64,6 +73,7 @@ func (o *outage) success() Outage {
 	if !o.on.Swap(false) {
 		return NoOutage
 	}
+	o.ended.Store(now.UnixNano())
 	return OutageEnded
 }
 

@@ -10,7 +10,7 @@ import (
 // for the proxy's credit and for the guard against local outages. It returns
 // the outcome that was counted.
 func (p *Pool) settle(m *Proxy, permit permits, v breaker.Verdict, ev Event, now time.Time, events *[]Event) breaker.Outcome {
-	if v.Outcome == breaker.Failure && p.outage.active() {
+	if v.Outcome == breaker.Failure && p.outage.covers(ev.began) {
 		v.Outcome = breaker.Ignored
 	}
 	v.Alone = p.alone(m)
@@ -47,7 +47,7 @@ func (p *Pool) cleared(r *runtime, now time.Time) {
 // suspect reports a suspicion that no evidence came up for.
 func (p *Pool) suspect(m *Proxy, permit permits, ev Event, now time.Time, events *[]Event) {
 	v := breaker.Verdict{Outcome: breaker.Failure, Suspected: true, Alone: p.alone(m)}
-	if p.outage.active() {
+	if p.outage.covers(ev.began) {
 		v = breaker.Verdict{Outcome: breaker.Ignored}
 	}
 	p.note(m, m.breaker.Report(permit.own, v, now), ev, now, events)

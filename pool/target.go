@@ -113,6 +113,9 @@ func (t *target) convicts(r *runtime) bool {
 		return true
 	}
 	own := r.samples.of(t)
+	if own.tried == 0 { // forgotten by now: this failure is all that is known
+		own.tried, own.failed = 1, 1
+	}
 	tried, failed := t.tried-int(own.tried), t.failed-int(own.failed)
 	if tried <= 0 {
 		return true
