@@ -65,7 +65,7 @@ func Restore(s Settings, snap Snapshot, random func() float64, now time.Time) *B
 func (m *machine) restored(snap Snapshot, n moment) instant {
 	left := n.ahead(snap.NextTest)
 	if snap.State == HalfOpen || left <= 0 {
-		return n.past(snap.NextTest)
+		return max(n.past(snap.NextTest), never+1) // a rest without an end is over, but not closed
 	}
 	longest := m.settings.MaxOpenTimeout
 	if snap.Rule == RuleRefused {

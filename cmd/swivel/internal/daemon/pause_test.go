@@ -87,7 +87,7 @@ func TestPauseSurvivesReloadAndAbsence(t *testing.T) {
 	}
 }
 
-// A reload used to ask the database, and to use the proxy if that was locked.
+// What a reload needs to know of pauses it does not ask the database for.
 func TestPausedProxyComesBackPausedWhileTheDatabaseIsLocked(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "127.0.0.1:1 name=a", "127.0.0.1:2 name=b")
