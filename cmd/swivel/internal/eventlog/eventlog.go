@@ -35,6 +35,7 @@ func New(w io.Writer, format, level string) (*Log, error) {
 	if err != nil || level == "" {
 		return nil, fmt.Errorf("log.level: want debug, info, warn or error, not %q", level)
 	}
+	w = zerolog.SyncWriter(w)
 	switch format {
 	case "json":
 	case "console":
