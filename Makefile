@@ -2,7 +2,7 @@
 
 FUZZTIME ?= 30s
 
-.PHONY: help build run test check bench fuzz peers
+.PHONY: help build run test check bench fuzz resilience peers
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 8
@@ -29,6 +29,9 @@ bench: ## run the benchmarks
 
 fuzz: ## run every fuzz target for FUZZTIME (30s)
 	.ci/fuzz $(FUZZTIME)
+
+resilience: ## run the long form of the resilience test and print its figures
+	go test -count=1 -timeout 10m -v ./cmd/swivel/resilience -args -resilience.long
 
 peers: ## install the proxies and clients that the tests talk to
 	.ci/peers

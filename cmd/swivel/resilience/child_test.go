@@ -3,7 +3,6 @@ package resilience
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"syscall"
 	"testing"
@@ -21,12 +20,16 @@ type child struct {
 // start runs cmd with its output going to a file.
 func start(t *testing.T, cmd *exec.Cmd) *child {
 	t.Helper()
-	c := &child{cmd: cmd, log: filepath.Join(t.TempDir(), "log"), ended: make(chan struct{})}
-	out, err := os.Create(c.log)
+	dir := *logs
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	out, err := os.CreateTemp(dir, "swivel-*.log")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
+	c := &child{cmd: cmd, log: out.Name(), ended: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	started := make(chan error)

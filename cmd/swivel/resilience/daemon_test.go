@@ -75,7 +75,6 @@ type line struct {
 	Listen, Admin string
 
 	Target   string
-	Took     float64 `json:"took_ms"`
 	Attempts []struct {
 		Proxy  string `json:"proxy_name"`
 		Signal string
@@ -83,11 +82,6 @@ type line struct {
 
 	Proxy          string `json:"proxy_name"`
 	From, To, Rule string
-}
-
-// began is when the exchange of the line did.
-func (l line) began() time.Time {
-	return l.Time.Add(-time.Duration(l.Took * float64(time.Millisecond)))
 }
 
 // lines returns the log so far. A line that is still being written, or that a

@@ -51,14 +51,15 @@ func (l *ledger) note(v *visit, f fate) {
 
 // refused enters the attempts that found a port closed. Nobody is there to see
 // them but the daemon, so they are taken from its log; that of a daemon that
-// was killed holds all exchanges that had ended.
+// was killed holds all exchanges that had ended. The end of the exchange is a
+// little late for the attempt: none is taken to be in a rest that was over.
 func (l *ledger) refused(lines []line) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, line := range lines {
 		for _, a := range line.Attempts {
 			if a.Signal == "dial_refused" {
-				l.visits = append(l.visits, &visit{upstream: a.Proxy, target: line.Target, at: line.began()})
+				l.visits = append(l.visits, &visit{upstream: a.Proxy, target: line.Target, at: line.Time})
 			}
 		}
 	}

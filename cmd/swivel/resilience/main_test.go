@@ -10,7 +10,10 @@ import (
 	"testing"
 )
 
-var long = flag.Bool("resilience.long", false, "run the long form, with the default rests")
+var (
+	long = flag.Bool("resilience.long", false, "run the long form, with the default rests")
+	logs = flag.String("resilience.logs", "", "an existing `folder` to keep the logs of the daemons in")
+)
 
 func TestMain(m *testing.M) {
 	code := m.Run()

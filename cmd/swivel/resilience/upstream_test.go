@@ -28,7 +28,7 @@ type upstream struct {
 	script   script
 	listener net.Listener // nil while the port refuses
 	opening  map[net.Conn]struct{}
-	served   chan time.Time // takes when it serves next; nil unless somebody waits for that
+	served   chan struct{} // gets one when it first serves by the script
 	serving  sync.WaitGroup
 }
 
@@ -46,11 +46,11 @@ func newUpstream(t *testing.T, name string, s script, l *ledger) *upstream {
 
 // follow makes the upstream answer by the script from here on, at the port that
 // it has had before, and returns where to learn when it first serves.
-func (u *upstream) follow(t *testing.T, s script) (served <-chan time.Time) {
+func (u *upstream) follow(t *testing.T, s script) (served <-chan struct{}) {
 	t.Helper()
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.script, u.served = s, make(chan time.Time, 1)
+	u.script, u.served = s, make(chan struct{}, 1)
 	if u.listener == nil {
 		ln, err := net.Listen("tcp", u.hostPort)
 		if err != nil {
@@ -148,7 +148,7 @@ func (u *upstream) tellServed() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	select {
-	case u.served <- time.Now():
+	case u.served <- struct{}{}:
 	default:
 	}
 }
