@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// check runs "config check" and returns the exit code and what it printed.
+func check(t *testing.T, env map[string]string, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	lookup := func(name string) (string, bool) { value, ok := env[name]; return value, ok }
+	var o, e bytes.Buffer
+	code = run(append([]string{"config", "check"}, args...), lookup, &o, &e)
+	return code, o.String(), e.String()
+}
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Each source says another address that is refused: the complaint names the
+// one that counts.
+func TestFlagsWinOverEnvironmentOverFileOverDefaults(t *testing.T) {
+	list := write(t, "proxies.txt", "127.0.0.1:1\n")
+	config := write(t, "swivel.yaml", "listen: 0.0.0.0:1\n")
+	env := map[string]string{"SWIVEL_LISTEN": "0.0.0.0:2"}
+	for _, c := range []struct {
+		env  map[string]string
+		args []string
+		want string
+	}{
+		{nil, nil, ""},
+		{nil, []string{"--config", config}, "0.0.0.0:1"},
+		{env, []string{"--config", config}, "0.0.0.0:2"},
+		{env, []string{"--config", config, "--listen", "0.0.0.0:3"}, "0.0.0.0:3"},
+		{env, []string{"--config", config, "--listen", "127.0.0.1:3"}, ""},
+		{env, []string{"--allow-open-proxy"}, ""},
+		{map[string]string{"SWIVEL_LISTEN": "0.0.0.0:2", "SWIVEL_ALLOW_OPEN_PROXY": "true"}, nil, ""},
+		{map[string]string{"SWIVEL_LISTEN": "0.0.0.0:2", "SWIVEL_ALLOW_OPEN_PROXY": "true"}, []string{"--allow-open-proxy=false"}, "0.0.0.0:2"},
+	} {
+		code, out, errOut := check(t, c.env, append(c.args, "--proxies", list)...)
+		switch {
+		case c.want == "" && (code != exitOK || out != "ok: 1 proxies, 0 lines skipped, 0 duplicates merged\n"):
+			t.Errorf("%v, %q: exit code %d: %s%s", c.env, c.args, code, out, errOut)
+		case c.want != "" && (code != exitUsage || !strings.HasPrefix(errOut, "swivel: listen: "+c.want+" ")):
+			t.Errorf("%v, %q: exit code %d: %s", c.env, c.args, code, errOut)
+		}
+	}
+}
+
+func TestProblemsOfAllSourcesAreTogether(t *testing.T) {
+	config := write(t, "swivel.yaml", "listn: x\nbreaker: {jitter: much}\n")
+	code, _, errOut := check(t, map[string]string{"SWIVEL_GRACE": "later", "SWIVEL_LIMITS_CONNECTIONS": "0", "SWIVEL_LOG_FORMAT": "prose"},
+		"--config", config, "--admin", "0.0.0.0:1", "--log-level", "loud", "--proxies", filepath.Join(t.TempDir(), "missing.txt"))
+	if code != exitUsage {
+		t.Errorf("exit code %d", code)
+	}
+	for _, want := range []string{"unknown key listn", "line 2: ", "SWIVEL_GRACE: ", "limits.connections: ", "admin: ", "log.level: ", "missing.txt: no such file"} {
+		if strings.Count(errOut, want) != 1 {
+			t.Errorf("want %q once in\n%s", want, errOut)
+		}
+	}
+	for line := range strings.Lines(errOut) {
+		if !strings.HasPrefix(line, "swivel: ") {
+			t.Errorf("a problem takes more than a line: %q", line)
+		}
+	}
+}
