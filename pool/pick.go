@@ -123,17 +123,15 @@ func (x *Exchange) pickDue(s *snapshot, now time.Time, lease time.Duration, shar
 
 // excludes says whether the exchange must not use the member: it is paused,
 // banned for the target, too many of its attempts are overdue, or the exchange has tried it
-// already. A rotating proxy, or the only one there is, may come again: a new
-// connection may leave elsewhere.
+// already. A rotating proxy, or the only one there is, may come again, for a new
+// connection may leave elsewhere; but not when it could not even be connected.
 func (x *Exchange) excludes(s *snapshot, m *Proxy) bool {
 	if m.paused.Load() != nil || int(m.overdue.Load()) >= overdueLimit || slices.Contains(x.banned, m.runtime) {
 		return true
 	}
-	if m.Spec.Rotating || s.candidates == 1 {
-		return false
-	}
+	again := m.Spec.Rotating || s.candidates == 1
 	for i := range x.attempts {
-		if x.attempts[i].Proxy.ID == m.ID {
+		if a := &x.attempts[i]; a.Proxy.ID == m.ID && (!again || a.Signal.dial()) {
 			return true
 		}
 	}

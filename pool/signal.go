@@ -112,6 +112,9 @@ func (s Signal) Timeout() bool {
 	return false
 }
 
+// dial says whether the proxy could not even be connected.
+func (s Signal) dial() bool { return s >= DialRefused && s <= DialTLS }
+
 // outcome is the breaker's word for a signal that needs no second opinion.
 func (s Signal) outcome() (o breaker.Outcome, doubt bool) {
 	switch signalTable[s].meaning {

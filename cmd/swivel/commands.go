@@ -86,9 +86,9 @@ type configCheckCmd struct {
 func (c *configCheckCmd) Run(s streams) error {
 	serveFlags := serveCmd{Proxies: c.Proxies}
 	cfg, err := c.load(s, config.Default(), serveFlags.lists)
-	lists, listErr := daemon.ReadLists(cfg.Proxies)
+	lists, listErr := daemon.ReadLists(cfg.Proxies, cfg.BreakerSettings())
 	for _, skipped := range lists.Skipped {
-		_, _ = fmt.Fprintf(s.out, "%s: %v\n", skipped.File, skipped.LineError)
+		_, _ = fmt.Fprintln(s.out, skipped.Error())
 	}
 	if listErr != nil {
 		listErr = usageError{listErr}

@@ -94,7 +94,7 @@ func (resp *Response) RequestRead() bool {
 	}
 	select {
 	case <-p.done:
-	case <-time.After(20 * time.Millisecond):
+	case <-time.After(100 * time.Millisecond):
 		return false
 	}
 	return p.body.Ended()

@@ -27,7 +27,7 @@ func TestDamagedFileIsMovedAside(t *testing.T) {
 	const page = 4096
 	for name, spoil := range map[string]func(good []byte) []byte{
 		"noise":                 func([]byte) []byte { return noise(2 * page) },
-		"a few bytes":           func([]byte) []byte { return []byte("state") },
+		"a few bytes":           func([]byte) []byte { return []byte{1, 2, 3, 0, 255} },
 		"zeros":                 func(good []byte) []byte { return make([]byte, len(good)) },
 		"page 1 overwritten":    func(good []byte) []byte { return append(noise(page), good[page:]...) },
 		"truncated to half":     func(good []byte) []byte { return good[:len(good)/2] },

@@ -18,6 +18,9 @@ var (
 	// ErrNewerSchema: a newer version of the program wrote the file. It was
 	// not touched.
 	ErrNewerSchema = errors.New("was written by a newer swivel")
+	// ErrForeign: the file is somebody else's, a text or another program's
+	// database. It was not touched.
+	ErrForeign = errors.New("is not a file of swivel's")
 	// ErrLocked: some other program kept the database locked for longer than
 	// the busy timeout.
 	ErrLocked = errors.New("is locked by another program")

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
+	"unicode/utf8"
 
 	sqlite3 "github.com/mattn/go-sqlite3"
 	"github.com/pressly/goose/v3"
@@ -21,13 +23,16 @@ func inspect(ctx context.Context, path string, wait time.Duration) error {
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		return err // an empty file is a new database
 	}
+	if isText(path) { // a list or a configuration, named by mistake
+		return fmt.Errorf("%s %w but a text; choose another path", path, ErrForeign)
+	}
 	err := inspectAs(ctx, path, wait, "ro")
 	if codeOf(err) == sqlite3.ErrReadonly {
 		// A process that was killed in the middle of a transaction can leave a
 		// journal that has to be rolled back first, for which SQLite must write.
 		err = inspectAs(ctx, path, wait, "rw")
 	}
-	if err == nil || isDamage(err) || errors.Is(err, ErrNewerSchema) {
+	if err == nil || isDamage(err) || errors.Is(err, ErrNewerSchema) || errors.Is(err, ErrForeign) {
 		return err
 	}
 	return explain(path, err)
@@ -67,8 +72,11 @@ func checkVersion(ctx context.Context, db *sql.DB, path string) error {
 	var tables int
 	err = db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?",
 		goose.DefaultTablename).Scan(&tables)
-	if err != nil || tables == 0 {
+	if err != nil {
 		return err
+	}
+	if tables == 0 {
+		return checkEmpty(ctx, db, path)
 	}
 	var found int64
 	err = db.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM "+goose.DefaultTablename).Scan(&found)
@@ -77,6 +85,39 @@ func checkVersion(ctx context.Context, db *sql.DB, path string) error {
 			path, ErrNewerSchema, found, known)
 	}
 	return err
+}
+
+// checkEmpty refuses a database that holds tables, but not ours.
+func checkEmpty(ctx context.Context, db *sql.DB, path string) error {
+	var tables int
+	err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").Scan(&tables)
+	if err == nil && tables > 0 {
+		return fmt.Errorf("%s %w but another program's database; choose another path", path, ErrForeign)
+	}
+	return err
+}
+
+// isText says whether the file begins like a text. A damaged database does not.
+func isText(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	b := make([]byte, 4<<10)
+	n, _ := io.ReadFull(f, b)
+	b = b[:n]
+	if len(b) > utf8.UTFMax {
+		b = b[:len(b)-utf8.UTFMax+1] // the last character may be cut
+	}
+	for len(b) > 0 {
+		r, size := utf8.DecodeRune(b)
+		if r == utf8.RuneError && size == 1 && len(b) >= utf8.UTFMax || r < ' ' && r != '\t' && r != '\n' && r != '\r' {
+			return false
+		}
+		b = b[size:]
+	}
+	return true
 }
 
 // migrate brings the schema up to date.

@@ -29,6 +29,8 @@ type Server struct {
 // Operator is what the daemon lets an operator see and do.
 type Operator interface {
 	Pool() *pool.Pool
+	// Stopping says that no new clients are taken.
+	Stopping() bool
 	// Pause takes proxies out of use, Resume puts them back; both are stored
 	// before they return.
 	Pause(members []*pool.Proxy, why pool.Pause) error
@@ -96,6 +98,10 @@ func localName(host string) bool {
 
 // ready says whether an exchange could be served now.
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	if (*s.operator.Load()).Stopping() {
+		http.Error(w, "stopping", http.StatusServiceUnavailable)
+		return
+	}
 	if wait := s.pool().RetryAfter(time.Now()); wait > 0 {
 		http.Error(w, "no proxy is available for "+wait.Round(time.Second).String(), http.StatusServiceUnavailable)
 		return

@@ -105,3 +105,11 @@ func TestGetChangesNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestADaemonThatStopsIsNotReady(t *testing.T) {
+	r := newRig(t, "127.0.0.1:1")
+	r.operator.stopping.Store(true)
+	if status, text := r.ask(t, "GET", "/readyz", "", nil); status != 503 || text != "stopping\n" {
+		t.Errorf("%d %q", status, text)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,7 +18,8 @@ import (
 
 // operator does at once what the API asks for, or fails.
 type operator struct {
-	pool *pool.Pool
+	stopping atomic.Bool
+	pool     *pool.Pool
 
 	mu    sync.Mutex
 	fails error
@@ -140,3 +142,6 @@ func (r *rig) proxies(t *testing.T) map[string]map[string]any {
 	}
 	return byName
 }
+
+// Stopping implements Operator.
+func (o *operator) Stopping() bool { return o.stopping.Load() }

@@ -242,11 +242,19 @@ func (x *Exchange) spent(outOfTime bool) *reply.Error {
 	if len(tried) == 0 {
 		return reply.NoProxy(x.loop.Pool.RetryAfter(time.Now()))
 	}
-	for i := range tried {
-		waiting := outOfTime && tried[i].Signal == pool.NoSignal
-		if !tried[i].Signal.Timeout() && !waiting {
-			return reply.AttemptsSpent(len(tried))
+	signals := make([]pool.Signal, len(tried))
+	timeouts := 0
+	for i, a := range tried {
+		signals[i] = a.Signal
+		if outOfTime && a.Signal == pool.NoSignal {
+			signals[i] = pool.HandshakeTimeout
 		}
+		if signals[i].Timeout() {
+			timeouts++
+		}
+	}
+	if timeouts < len(tried) {
+		return reply.AttemptsSpent(signals)
 	}
 	return reply.Timeout(len(tried))
 }

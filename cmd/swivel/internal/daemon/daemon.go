@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -56,6 +57,7 @@ type Daemon struct {
 	front      *front.Front
 	listener   *net.TCPListener
 	admin      *admin.Server
+	stopping   atomic.Bool
 	self       front.Self
 
 	pauses   pauses
@@ -77,7 +79,7 @@ func (e *ListError) Unwrap() error { return e.Err }
 // Open reads the lists, opens the database and listens. Nothing is served yet.
 // An error about the lists is a *ListError.
 func Open(ctx context.Context, cfg config.Config, log *eventlog.Log) (*Daemon, error) {
-	lists, err := ReadLists(cfg.Proxies)
+	lists, err := ReadLists(cfg.Proxies, cfg.BreakerSettings())
 	logSkipped(log, lists)
 	if err != nil {
 		return nil, &ListError{err}
@@ -265,6 +267,9 @@ func (d *Daemon) AdminAddr() netip.AddrPort {
 	return d.self[1]
 }
 
+// Stopping says that no new clients are taken.
+func (d *Daemon) Stopping() bool { return d.stopping.Load() }
+
 // Pool is the daemon's pool.
 func (d *Daemon) Pool() *pool.Pool { return d.pool }
 
@@ -285,6 +290,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	var err error
 	select {
 	case <-ctx.Done():
+		d.stopping.Store(true)
 		_ = d.listener.Close()
 		<-served
 	case err = <-served:

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
+	"swivel/breaker"
 	"swivel/cmd/swivel/internal/front"
 	"swivel/pool"
 )
@@ -16,15 +18,25 @@ type Lists struct {
 	Merged  int // exact duplicates, whose weights were added up
 }
 
-// SkippedLine is a line that is not used.
+// SkippedLine is a line that is not used. Line is 0 when the reason names the
+// proxy instead.
 type SkippedLine struct {
 	File string
 	pool.LineError
 }
 
+// Error says where the line is, and why it is not used.
+func (s SkippedLine) Error() string {
+	if s.Line == 0 {
+		return s.File + ": " + s.Reason
+	}
+	return s.File + ": " + s.LineError.Error()
+}
+
 // ReadLists reads the files. A file that cannot be read, or holds nothing
-// usable, is an error; all such errors are joined.
-func ReadLists(files []string) (Lists, error) {
+// usable, is an error; all such errors are joined. base are the breaker settings
+// that lines may override.
+func ReadLists(files []string, base breaker.Settings) (Lists, error) {
 	var all Lists
 	var problems []error
 	for _, file := range files {
@@ -36,7 +48,14 @@ func ReadLists(files []string) (Lists, error) {
 			problems = append(problems, fmt.Errorf("proxies: %s: %w", file, err))
 			continue
 		}
-		all.Specs = append(all.Specs, list.Specs...)
+		usable, refused := checkSpecs(list.Specs, base)
+		for _, reason := range refused {
+			all.Skipped = append(all.Skipped, SkippedLine{file, pool.LineError{Reason: reason}})
+		}
+		if len(usable) == 0 {
+			problems = append(problems, fmt.Errorf("proxies: %s: no usable proxy: %s", file, refused[0]))
+		}
+		all.Specs = append(all.Specs, usable...)
 		all.Merged += list.Merged
 	}
 	if len(files) == 0 {
@@ -46,6 +65,26 @@ func ReadLists(files []string) (Lists, error) {
 	all.Specs = merged
 	all.Merged += duplicates
 	return all, errors.Join(problems...)
+}
+
+// checkSpecs leaves out the proxies that cannot work as their lines have them,
+// and says why.
+func checkSpecs(specs []pool.Spec, base breaker.Settings) (usable []pool.Spec, refused []string) {
+	for i := range specs {
+		s := &specs[i]
+		err := pool.SettingsOf(s, base).Validate()
+		if err == nil && s.CA != "" {
+			if _, statErr := os.Stat(s.CA); statErr != nil {
+				err = fmt.Errorf("ca: cannot read %s: %w", s.CA, plain(statErr))
+			}
+		}
+		if err != nil {
+			refused = append(refused, s.Label()+": "+strings.ReplaceAll(err.Error(), "\n", "; "))
+			continue
+		}
+		usable = append(usable, *s)
+	}
+	return usable, refused
 }
 
 func readList(file string) (pool.List, error) {

@@ -189,6 +189,25 @@ func TestBreakerSurvivesAnAbsence(t *testing.T) {
 	}
 }
 
+func TestBreakerSurvivesAnAbsenceOverRestarts(t *testing.T) {
+	r := newRig(t, "127.0.0.1:1 name=a", "127.0.0.1:2 name=b")
+	r.start()
+	r.report("a", breaker.Verdict{Outcome: breaker.Refused})
+	want := r.snapshot("a").NextTest
+	r.write("127.0.0.1:2 name=b")
+	r.restart()
+	r.restart()
+	r.write("127.0.0.1:1 name=a", "127.0.0.1:2 name=b")
+	r.Reload()
+	if got := r.snapshot("a"); got.State != breaker.Open || got.NextTest.Sub(want).Abs() > time.Second {
+		t.Errorf("after a reload it is %+v, want a rest until %v", got, want)
+	}
+	r.restart()
+	if got := r.snapshot("a"); got.State != breaker.Open || got.NextTest.Sub(want).Abs() > time.Second {
+		t.Errorf("after a restart it is %+v, want a rest until %v", got, want)
+	}
+}
+
 func TestReloadThatFailsChangesNothing(t *testing.T) {
 	r := newRig(t, "127.0.0.1:1 name=a")
 	r.start()

@@ -15,7 +15,7 @@ import (
 func (d *Daemon) Reload() {
 	d.reloadMu.Lock()
 	defer d.reloadMu.Unlock()
-	lists, err := ReadLists(d.cfg.Proxies)
+	lists, err := ReadLists(d.cfg.Proxies, d.cfg.BreakerSettings())
 	logSkipped(d.log, lists)
 	specs, dropped := withoutSelf(lists.Specs, d.self)
 	if err == nil && len(specs) == 0 {

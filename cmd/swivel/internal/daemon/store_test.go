@@ -32,8 +32,10 @@ func TestForgottenProxiesArePrunedAndStartIsQuick(t *testing.T) {
 	r.exec(orphans, young, "new%013d", now+100, now-29*day.Seconds(), now-29*day.Seconds())
 	began := time.Now()
 	r.start()
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("the start took %v", took)
+	took := time.Since(began)
+	t.Logf("the start took %v", took)
+	if took > 15*time.Second { // under the race detector, beside other tests
+		t.Error("that is too long")
 	}
 	if n := r.number("SELECT count(*) FROM circuit_breaker_states"); n != young+1 {
 		t.Errorf("%v rows are left, want %d", n, young+1)
@@ -103,6 +105,7 @@ func TestFileThatCannotBeWrittenIsOneIncident(t *testing.T) {
 		}
 	}
 	r.report("a", breaker.Verdict{Outcome: breaker.Refused})
+	r.ban("sound", "refused.test:443")
 	r.eventually("it is tried again", func() bool { return r.journal.Stats().Failures >= 3 })
 	if n := len(r.log.lines("cannot write the database")); n != 1 {
 		t.Errorf("%d lines about one incident", n)
@@ -112,6 +115,7 @@ func TestFileThatCannotBeWrittenIsOneIncident(t *testing.T) {
 	r.eventually("the newest state is stored", func() bool {
 		return r.number("SELECT count(*) FROM circuit_breaker_states WHERE state = 'open' AND cause = 'refused'") == 1
 	})
+	r.eventually("the ban is stored", func() bool { return r.number("SELECT count(*) FROM bans") == 1 })
 }
 
 // A foreign lock is waited for, by nobody's client.

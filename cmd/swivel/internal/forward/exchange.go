@@ -3,6 +3,7 @@ package forward
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -200,7 +201,8 @@ func (x *exchange) judge(resp *upstream.Response, l *pool.Lease) error {
 		return nil
 	}
 	resp.Close()
-	return &upstream.Error{Signal: signal, Status: resp.Status, RetryAfter: rest, Sent: true}
+	return &upstream.Error{Signal: signal, Status: resp.Status, RetryAfter: rest, Sent: true,
+		Err: fmt.Errorf("the proxy answered %d itself", resp.Status)}
 }
 
 // settle gives the verdict on the proxy once.

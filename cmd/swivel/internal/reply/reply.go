@@ -44,12 +44,6 @@ func TargetDenied(text string) *Error {
 	return &Error{Status: 403, Code: "target_denied", Text: text, proxyStatus: "http_request_denied"}
 }
 
-// AttemptsSpent means that proxies were tried and none could serve.
-func AttemptsSpent(n int) *Error {
-	return &Error{Status: 502, Code: "attempts_spent", proxyStatus: "destination_unavailable",
-		Text: count(n, "proxy") + " tried, none reached the target"}
-}
-
 // NotRepeatable means that the proxy failed after the request was on its way,
 // and that sending it again might do the same thing twice.
 func NotRepeatable() *Error {
@@ -73,7 +67,7 @@ func TargetRests(retryAfter time.Duration) *Error {
 // Timeout means that every attempt ran out of time.
 func Timeout(n int) *Error {
 	return &Error{Status: 504, Code: "timeout", proxyStatus: "connection_timeout",
-		Text: count(n, "proxy") + " tried, none answered in time"}
+		Text: attempts(n) + ", none answered in time"}
 }
 
 // NoProxy means that no proxy may be used now.
@@ -86,13 +80,6 @@ func NoProxy(retryAfter time.Duration) *Error {
 func OverCapacity() *Error {
 	return &Error{Status: 503, Code: "over_capacity", proxyStatus: "connection_limit_reached",
 		Text: "too many client connections", RetryAfter: time.Second}
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " proxies"
 }
 
 // Append writes the whole reply to dst. A CONNECT gets the text as its status

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"swivel/pool/upstream/http1"
+
+	"swivel/pool"
 )
 
 // row is a refusal and what it has to say.
@@ -26,8 +28,8 @@ var every = []row{
 	{"bad request", BadRequest(400, "the target has no host"), 400, "bad_request", ""},
 	{"parser", FromHTTP(&http1.Error{Status: 505, Text: "only HTTP/1.0 and HTTP/1.1 are spoken here"}), 505, "bad_request", ""},
 	{"denied", TargetDenied("the target is swivel itself"), 403, "target_denied", ""},
-	{"one proxy tried", AttemptsSpent(1), 502, "attempts_spent", ""},
-	{"several proxies tried", AttemptsSpent(5), 502, "attempts_spent", ""},
+	{"one proxy tried", AttemptsSpent([]pool.Signal{pool.HandshakeAuth}), 502, "attempts_spent", ""},
+	{"several proxies tried", AttemptsSpent([]pool.Signal{pool.DialRefused, pool.DialRefused, pool.HandshakeGateway}), 502, "attempts_spent", ""},
 	{"not repeatable", NotRepeatable(), 502, "attempts_spent", ""},
 	{"target down", TargetDown(), 502, "target_down", ""},
 	{"timeout", Timeout(3), 504, "timeout", ""},
@@ -106,12 +108,19 @@ func TestTextsAreOneLine(t *testing.T) {
 	}
 }
 
-func TestNumberOfProxiesIsSpelledOut(t *testing.T) {
-	for n, want := range map[int]string{1: "1 proxy tried", 2: "2 proxies tried"} {
-		for _, e := range []*Error{AttemptsSpent(n), Timeout(n)} {
-			if !strings.HasPrefix(e.Text, want) {
-				t.Errorf("%q", e.Text)
-			}
+func TestTheTextSaysWhatTheAttemptsRanInto(t *testing.T) {
+	for want, tried := range map[string][]pool.Signal{
+		"1 attempt failed: 1 had the credentials in the list refused by the proxy":                   {pool.HandshakeAuth},
+		"3 attempts failed: 2 could not connect to the proxy, 1 did not reach the target":            {pool.DialRefused, pool.HandshakeGateway, pool.DialTLS},
+		"2 attempts failed: 1 got no answer in time, 1 got no sensible answer from the proxy":        {pool.TunnelSilent, pool.HandshakeGarbage},
+		"2 attempts failed: 1 met a proxy that hung up, 1 met a proxy that wants a pause":            {pool.HandshakeClosed, pool.HandshakeThrottled},
+		"2 attempts failed: 1 failed on this machine, 1 met a proxy that does not serve this target": {pool.LocalFault, pool.HandshakeDenied},
+	} {
+		if got := AttemptsSpent(tried).Text; got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	if got := Timeout(1).Text; got != "1 attempt, none answered in time" {
+		t.Errorf("%q", got)
 	}
 }
