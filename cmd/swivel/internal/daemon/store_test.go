@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -146,7 +147,17 @@ func TestClientsDoNotWaitForALockedDatabase(t *testing.T) {
 
 func TestDamagedFileIsMovedAsideAndSaidSo(t *testing.T) {
 	r := newRig(t, "127.0.0.1:1 name=a")
-	if err := os.WriteFile(r.cfg.DB, []byte(strings.Repeat("this is no database ", 500)), 0o600); err != nil {
+	r.start()
+	r.report("a", breaker.Verdict{Outcome: breaker.Refused})
+	r.stop()
+	text, err := os.ReadFile(r.cfg.DB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 1000; i < len(text); i++ {
+		text[i] = byte(i * 7)
+	}
+	if err := os.WriteFile(r.cfg.DB, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r.start()
@@ -155,13 +166,32 @@ func TestDamagedFileIsMovedAsideAndSaidSo(t *testing.T) {
 		t.Fatalf("the log says %v", lines)
 	}
 	moved, _ := lines[0]["moved_to"].(string)
-	if text, err := os.ReadFile(moved); err != nil || !strings.HasPrefix(string(text), "this is no database") || filepath.Dir(moved) != filepath.Dir(r.cfg.DB) {
+	if kept, err := os.ReadFile(moved); err != nil || !bytes.Equal(kept, text) || filepath.Dir(moved) != filepath.Dir(r.cfg.DB) {
 		t.Errorf("%s: %v", moved, err)
+	}
+	if s := r.snapshot("a"); s.State != breaker.Closed {
+		t.Errorf("a is %v, from a damaged file", s.State)
 	}
 	r.report("a", breaker.Verdict{Outcome: breaker.Refused})
 	r.restart()
 	if s := r.snapshot("a"); s.State != breaker.Open || len(r.log.lines("the database was damaged")) != 1 {
 		t.Errorf("a is %v after another start", s.State)
+	}
+}
+
+// --db with the wrong file must not cost that file.
+func TestFileOfSomebodyElseIsRefused(t *testing.T) {
+	r := newRig(t, "127.0.0.1:1 name=a")
+	list, err := os.ReadFile(r.list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.cfg.DB = r.list
+	if _, err := r.open(); err == nil || !strings.HasPrefix(err.Error(), "db: "+r.list+" ") {
+		t.Errorf("%v", err)
+	}
+	if now, err := os.ReadFile(r.list); err != nil || !bytes.Equal(now, list) {
+		t.Errorf("the file is changed to %q (%v)", now, err)
 	}
 }
 
