@@ -24,11 +24,11 @@ type record struct {
 // maxMisses is how many failures bring an unproven proxy down to leastUnproven.
 const maxMisses = 3
 
-// prove notes a success and reports whether it makes up for misses.
+// prove notes a success and reports whether it is the first.
 func (r *record) prove() bool {
-	missed := r.misses > 0
+	first := !r.proven
 	*r = record{proven: true}
-	return missed
+	return first
 }
 
 func (r *record) miss() {

@@ -104,7 +104,7 @@ func (n *naive) report(id int, v breaker.Verdict, now time.Time) (stale bool) {
 	}
 	switch {
 	case v.Outcome == breaker.Success:
-		n.dirty = n.dirty || len(n.failures) > 0 || n.suspicions > 0 || n.storedMisses() > 0
+		n.dirty = n.dirty || len(n.failures) > 0 || n.suspicions > 0 || !n.proven
 		n.failures, n.suspicions, n.proven = nil, 0, true
 		n.count(false, now)
 		n.judgePace(v, now)

@@ -213,14 +213,19 @@ func (x *Exchange) TargetUp(l *Lease, now time.Time) (events []Event) {
 // browsers do in advance. It clears a resting proxy, unless that one was last
 // seen failing behind its 2xx, and says nothing about another; but it shows
 // that the target is up.
-func (x *Exchange) Unused(l *Lease, now time.Time) (events []Event) {
+//
+// took is how long the handshake of an attempt that was overtaken lasted, 0 for
+// a tunnel that its client left alone: who is always overtaken is too slow, and
+// nobody else would see it.
+func (x *Exchange) Unused(l *Lease, took time.Duration, now time.Time) (events []Event) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.targetUp(l.Proxy, now, &events)
 	if x.record(l, TunnelUnused, now) {
 		v := breaker.Verdict{Outcome: breaker.Ignored}
-		if l.Probe && !l.Proxy.failedTunnel.Load() {
-			v.Outcome = breaker.Success
+		limit := SettingsOf(l.Proxy.Spec, x.pool.options.Breaker).LatencyLimit
+		if l.Probe && !l.Proxy.failedTunnel.Load() || limit > 0 && took > limit {
+			v = breaker.Verdict{Outcome: breaker.Success, Latency: took}
 		}
 		x.settle(l, v, now, &events)
 	}

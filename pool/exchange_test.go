@@ -61,14 +61,14 @@ func TestADoubtfulProbeRestsAgainAsLongAsBefore(t *testing.T) {
 func TestAnUnusedTunnelClearsAProbeAndNothingElse(t *testing.T) {
 	p := newTestPool(weighted(1))
 	x := begin(t, p, "a.test:443", epoch)
-	x.Unused(next(t, x, epoch), epoch)
+	x.Unused(next(t, x, epoch), 0, epoch)
 	if got := outcomes(x); got[0] != breaker.Ignored {
 		t.Errorf("a closed proxy's unused tunnel counts as %v", got[0])
 	}
 	trip(t, p, 0, epoch)
 	due := epoch.Add(30 * time.Second)
 	x = begin(t, p, "a.test:443", epoch)
-	x.Unused(next(t, x, due), due)
+	x.Unused(next(t, x, due), 0, due)
 	if got := outcomes(x); got[0] != breaker.Success {
 		t.Errorf("a probe's unused tunnel counts as %v", got[0])
 	}
@@ -82,7 +82,7 @@ func TestAnUnusedTunnelDoesNotClearAProxyThatFailsBehindIts200(t *testing.T) {
 	trip(t, p, 0, epoch)
 	due := epoch.Add(30 * time.Second)
 	x = begin(t, p, "a.test:443", epoch)
-	x.Unused(next(t, x, due), due)
+	x.Unused(next(t, x, due), 0, due)
 	if got := outcomes(x); got[0] != breaker.Ignored {
 		t.Errorf("counts as %v", got[0])
 	}
@@ -91,7 +91,7 @@ func TestAnUnusedTunnelDoesNotClearAProxyThatFailsBehindIts200(t *testing.T) {
 func TestAnUnusedTunnelShowsThatTheTargetIsUp(t *testing.T) {
 	x := begin(t, newTestPool(weighted(1, 1)), "a.test:443", epoch)
 	x.Fail(next(t, x, epoch), Fault{Signal: HandshakeGateway}, epoch)
-	x.Unused(next(t, x, epoch), epoch)
+	x.Unused(next(t, x, epoch), 0, epoch)
 	if got := outcomes(x); got[0] != breaker.Failure {
 		t.Errorf("outcomes %v", got)
 	}
@@ -117,7 +117,7 @@ func TestALeaseIsSettledOnce(t *testing.T) {
 		x.Fail(l, Fault{Signal: DialRefused}, epoch)
 	}
 	x.Reached(l, FirstByte, 0, epoch)
-	x.Unused(l, epoch)
+	x.Unused(l, 0, epoch)
 	x.End(epoch)
 	if n := p.Proxies()[0].breaker.Snapshot(epoch).Failures; len(n) != 1 {
 		t.Errorf("%d failures for one attempt", len(n))
@@ -145,5 +145,33 @@ func TestTheCauseOfAFaultStaysWithItsAttempt(t *testing.T) {
 	x.Fail(l, Fault{Signal: DialRefused, Err: ErrNoProxies}, epoch.Add(time.Second))
 	if a := x.Attempts()[0]; a.Err != ErrNoProxies || a.Took != time.Second || a.Signal != DialRefused {
 		t.Errorf("%+v", a)
+	}
+}
+
+func TestWhoIsAlwaysOvertakenIsTooSlow(t *testing.T) {
+	s := breaker.DefaultSettings()
+	s.Jitter, s.LatencyLimit = 0, time.Second
+	p := New(weighted(1, 1), Options{Breaker: s, Salt: []byte("salt")}, epoch)
+	slow := p.Proxies()[0]
+	for range 20 {
+		x := begin(t, p, "a.test:443", epoch)
+		x.Unused(leaseOf(t, x, slow, epoch), 2*time.Second, epoch)
+		x.End(epoch)
+	}
+	if got := slow.breaker.Snapshot(epoch); got.State != breaker.Open || got.Rule != breaker.RuleSlow {
+		t.Errorf("%v by %v", got.State, got.Rule)
+	}
+}
+
+func TestASlowProbeIsAFailedProbe(t *testing.T) {
+	s := breaker.DefaultSettings()
+	s.Jitter, s.LatencyLimit = 0, time.Second
+	p := New(weighted(1), Options{Breaker: s, Salt: []byte("salt"), ProbeRate: 1000}, epoch)
+	trip(t, p, 0, epoch)
+	due := epoch.Add(30 * time.Second)
+	x := begin(t, p, "a.test:443", due)
+	x.Unused(next(t, x, due), 2*time.Second, due)
+	if s := p.Proxies()[0].breaker.State(due); s != breaker.Open {
+		t.Errorf("%v", s)
 	}
 }

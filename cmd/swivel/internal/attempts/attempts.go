@@ -123,7 +123,11 @@ func (x *Exchange) Ban(l *pool.Lease, rest time.Duration) { x.pool.Ban(l, rest, 
 func (x *Exchange) TargetUp(l *pool.Lease) { x.tell(x.pool.TargetUp(l, time.Now())) }
 
 // Unused settles the lease of a tunnel that was never asked for anything.
-func (x *Exchange) Unused(l *pool.Lease) { x.tell(x.pool.Unused(l, time.Now())) }
+func (x *Exchange) Unused(l *pool.Lease) { x.tell(x.pool.Unused(l, 0, time.Now())) }
+
+// Overtaken settles the lease of a tunnel that was opened after another one had
+// won.
+func (x *Exchange) Overtaken(l *pool.Lease) { x.tell(x.pool.Unused(l, x.Age(l), time.Now())) }
 
 // End says that nothing more will be tried; what is in doubt is decided as soon
 // as the attempts under way have reported.

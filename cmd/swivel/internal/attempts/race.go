@@ -53,6 +53,9 @@ func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease 
 		case a := <-r.arrivals:
 			r.running--
 			if a.err == nil {
+				if plan.Hedge {
+					x.loop.recent.add(x.Age(a.lease))
+				}
 				return a.value, a.lease, nil
 			}
 			if stop := r.failed(ctx, a); stop != nil {
@@ -122,9 +125,6 @@ func (r *race[T]) launch() bool {
 	r.last, r.since = lease, now
 	go func() {
 		value, err := r.plan.Try(r.ctx, lease)
-		if err == nil && r.plan.Hedge {
-			x.loop.recent.add(time.Since(now))
-		}
 		r.arrivals <- arrival[T]{lease, value, err}
 	}()
 	return true

@@ -140,7 +140,7 @@ func (s *simulation) exchange(id, target string) {
 	x := s.loop.Begin(id, target)
 	behind, lease, err := Run(context.Background(), x, Plan[pool.Signal]{
 		Try:   func(_ context.Context, l *pool.Lease) (pool.Signal, error) { return s.attempt(l, target) },
-		Late:  func(l *pool.Lease, _ pool.Signal) { x.Unused(l) },
+		Late:  func(l *pool.Lease, _ pool.Signal) { x.Overtaken(l) },
 		Probe: true, Hedge: true,
 	})
 	refused := err != nil && len(x.Attempts()) == 0

@@ -77,7 +77,7 @@ func (s *Server) open(ctx context.Context, cancel context.CancelFunc, c *net.TCP
 		},
 		Late: func(l *pool.Lease, up *upstream.Conn) {
 			_ = up.Close()
-			x.Unused(l)
+			x.Overtaken(l)
 		},
 		Probe: true,
 		Hedge: true,
