@@ -299,6 +299,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if d.admin != nil {
 		d.admin.Close()
 	}
+	d.loop.Close() // its last verdicts belong into the database
 	stop()
 	workers.Wait()
 	return errors.Join(err, d.close())

@@ -110,7 +110,7 @@ func (endless) Read(p []byte) (int, error) {
 // A target that has read enough says so at once, and closes.
 func TestEarlyRefusalOfAnUploadReachesTheClient(t *testing.T) {
 	for name, framing := range map[string]string{
-		"length": "Content-Length: 104857600\n\n",
+		"length": "Content-Length: 1099511627776\n\n",
 		"chunks": "Transfer-Encoding: chunked\n\n",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -52,7 +52,7 @@ func reason(s pool.Signal) string {
 	case pool.LocalFault:
 		return "failed on this machine"
 	case pool.HandshakeAuth:
-		return "had the credentials in the list refused by the proxy"
+		return "had the credentials in the list rejected by the proxy"
 	case pool.HandshakeThrottled:
 		return "met a proxy that wants a pause"
 	case pool.HandshakeDenied, pool.HandshakeUnsupported:
