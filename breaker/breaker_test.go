@@ -32,9 +32,17 @@ func newRig(t *testing.T, s breaker.Settings) *rig {
 	return &rig{t: t, b: breaker.New(s, nil), now: start}
 }
 
+// newProven returns a breaker whose proxy has succeeded once, and may fail five
+// times.
+func newProven(t *testing.T, s breaker.Settings) *rig {
+	k := newRig(t, s)
+	k.attempt(breaker.Success)
+	return k
+}
+
 // opened returns a breaker that has just opened by a run of failures.
 func opened(t *testing.T, s breaker.Settings) *rig {
-	k := newRig(t, s)
+	k := newProven(t, s)
 	for range s.ConsecutiveFailures {
 		k.attempt(breaker.Failure)
 	}

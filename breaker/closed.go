@@ -34,6 +34,8 @@ func (m *machine) fail(v Verdict, n moment, e *Effect) {
 	switch {
 	case m.settings.tooLong(m.run.length(), &m.run, held):
 		m.trip(RuleRun, v.Alone, n, e)
+	case m.settings.ConsecutiveFailures > 0 && m.record.hopeless():
+		m.trip(RuleRun, v.Alone, n, e)
 	case m.settings.tooMany(held):
 		m.trip(RuleRate, v.Alone, n, e)
 	}

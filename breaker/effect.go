@@ -54,9 +54,9 @@ type Effect struct {
 	MovedTwice bool
 
 	// Changed says that something changed for which the state is worth storing
-	// again; it is always true when Moved. A success that ends no run and makes up
-	// for no misses does not set it: the stored window is as of the last failure
-	// or of the success after it, and nothing is stored of who never failed.
+	// again; it is always true when Moved. A success that ends no run and is not the
+	// first of all does not set it: the stored window is as of the last failure
+	// or of the success after it.
 	Changed bool
 	Stale   bool // the permit was of an older generation: its result changed nothing
 }

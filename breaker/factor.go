@@ -35,7 +35,8 @@ const notYet instant = math.MaxInt64
 //   - health: 1 while at least nine of ten succeed, else the ratio of successes,
 //     at least 0.1. It looks at the window or the last five outcomes, whichever
 //     are more. For a proxy that has never succeeded it is instead a tenth for
-//     every failure, at least 0.001.
+//     every failure, at least 0.001; with the third its breaker opens, unless
+//     runs do not open it.
 //
 // Without new outcomes health follows the window only when that no longer holds
 // more than five of them, at most Settings.Window later.

@@ -38,8 +38,9 @@ func TestSoundProxyGetsExactlyItsShare(t *testing.T) {
 
 func TestRecoveredProxyGetsItsShareBackSlowly(t *testing.T) {
 	k, p := halfOpen(t, plain())
-	k.wantFactor(0.1 * 0.001) // it has never succeeded
+	k.wantFactor(0.1 / 6) // five of the six in the window failed
 	k.report(p, breaker.Success)
+	k.wait(time.Minute)
 	k.wantFactor(0.1 * 0.1) // the last five ordinary attempts failed
 	k.attempt(breaker.Success)
 	k.wantFactor(0.1)
@@ -79,13 +80,13 @@ func TestRestoredOpenBreakerStartsSlowlyOnceItCloses(t *testing.T) {
 }
 
 func TestProxyThatNeverWorkedFadesFast(t *testing.T) {
-	k := newRig(t, plain())
+	k := newRig(t, onlyRate())
 	for _, want := range []float64{0.1, 0.01, 0.001, 0.001} {
 		k.attempt(breaker.Failure)
 		k.wantFactor(want)
 	}
 	k.wait(24 * time.Hour)
-	k.restart(24 * time.Hour)
+	k.b = breaker.Restore(onlyRate(), k.b.Snapshot(k.now), nil, k.now)
 	k.wantFactor(0.001) // of all that, only this is not forgotten
 	k.attempt(breaker.Success)
 	k.wantFactor(0.2) // four of the last five failed

@@ -21,7 +21,8 @@ type record struct {
 	misses uint8 // failures before that, counted up to maxMisses
 }
 
-// maxMisses is how many failures bring an unproven proxy down to leastUnproven.
+// maxMisses is how many failures bring an unproven proxy down to leastUnproven,
+// and open its breaker where runs do.
 const maxMisses = 3
 
 // prove notes a success and reports whether it is the first.
@@ -36,6 +37,11 @@ func (r *record) miss() {
 		r.misses++
 	}
 }
+
+// hopeless says whether the proxy has had its chances. By then it is hardly
+// picked any more, and would for ever be short of the failures that open a
+// breaker: so it is opened now, and tested from time to time like the others.
+func (r *record) hopeless() bool { return !r.proven && r.misses == maxMisses }
 
 // health is a factor that holds until an instant, and the one after it. Both
 // are right for as long as there are no more outcomes; readers, who may not turn

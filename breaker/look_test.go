@@ -9,7 +9,7 @@ import (
 )
 
 func TestWhatReadersSeeOverTheLifeOfABreaker(t *testing.T) {
-	k := newRig(t, plain())
+	k := newProven(t, plain())
 	check := func(what string, state breaker.State, ready, due bool, retry time.Duration) {
 		t.Helper()
 		if s, r, d, a := k.b.State(k.now), k.b.Ready(k.now), k.b.Due(k.now), k.b.RetryAfter(k.now); s != state ||

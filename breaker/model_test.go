@@ -171,15 +171,19 @@ func (m *model) wait(t *rapid.T) {
 	m.now = m.now.Add(step)
 }
 
-// restart stores, restores, and has the wall clock jump in between.
+// restart stores, restores, and has the wall clock jump in between. Sometimes
+// it is the settings that are new: runs open, or no longer.
 func (m *model) restart(t *rapid.T) {
 	jump := rapid.SampledFrom([]int{0, 0, 1, 10, 100, 10000, -1, -100, -10000}).Draw(t, "jump")
 	stored := m.now
 	snap := m.real.Snapshot(stored)
 	m.now = m.now.Add(time.Duration(jump) * time.Second)
-	random := m.naive.random
-	m.real = breaker.Restore(m.naive.s, snap, func() float64 { return random }, m.now)
-	m.naive.restart(stored, m.now)
+	random, s := m.naive.random, m.naive.s
+	if rapid.SampledFrom([]bool{false, false, true}).Draw(t, "other settings") {
+		s.ConsecutiveFailures = rapid.IntRange(0, 4).Draw(t, "failures")
+	}
+	m.real = breaker.Restore(s, snap, func() float64 { return random }, m.now)
+	m.naive.restart(s, stored, m.now)
 }
 
 func (m *model) checkEffect(t *rapid.T, e breaker.Effect, stale bool) {

@@ -29,6 +29,8 @@ func (n *naive) judge(v breaker.Verdict, now time.Time) {
 	switch {
 	case float64(length) >= n.runNeeded(now):
 		n.trip(breaker.RuleRun, v, now)
+	case !v.Suspected && n.neverWorks():
+		n.trip(breaker.RuleRun, v, now)
 	case !v.Suspected && samples >= n.s.MinSamples && rate >= n.s.ErrorRatio:
 		n.trip(breaker.RuleRate, v, now)
 	}
@@ -56,6 +58,11 @@ func (n *naive) missed() {
 	if !n.proven {
 		n.misses++
 	}
+}
+
+// neverWorks: three failures are enough of a proxy that has yet to succeed once.
+func (n *naive) neverWorks() bool {
+	return !n.proven && n.misses >= 3 && n.s.ConsecutiveFailures != 0
 }
 
 // runNeeded is the length from which on a run opens: the first whose chance is

@@ -217,10 +217,12 @@ func (n *naive) wait(now time.Time) time.Duration {
 	return max(0, until.Sub(now))
 }
 
-// restart is what a new process makes of the state that the old one stored.
-func (n *naive) restart(stored, now time.Time) {
+// restart is what a new process makes of the state that the old one stored,
+// with the settings it has now.
+func (n *naive) restart(s breaker.Settings, stored, now time.Time) {
 	n.pass(stored)
 	n.failures = n.young(stored)
+	n.s = s
 	n.counts, n.moves, n.dirty = map[int]bool{}, nil, false
 	n.changed = earlier(n.changed, now)
 	for i, t := range n.failures {
@@ -233,6 +235,9 @@ func (n *naive) restart(stored, now time.Time) {
 	if n.state == breaker.Closed {
 		longest := max(0, n.s.ConsecutiveFailures-1)
 		n.failures, n.suspicions = newest(n.failures, longest), min(n.suspicions, longest)
+		if n.neverWorks() {
+			n.state, n.rule, n.changed, n.until = breaker.Open, breaker.RuleRun, now, now
+		}
 		return
 	}
 	n.suspicions = min(n.suspicions, n.s.ConsecutiveFailures)

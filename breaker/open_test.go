@@ -111,7 +111,7 @@ func TestJitterOnlyLengthensARest(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			random := func() float64 { return c.random }
 			k := &rig{t: t, b: breaker.New(breaker.DefaultSettings(), random), now: start}
-			for range 5 {
+			for range 3 {
 				k.attempt(breaker.Failure)
 			}
 			k.wantRest(c.want)
@@ -142,7 +142,7 @@ func TestRelapseWithinAMinuteRestsLonger(t *testing.T) {
 }
 
 func TestLateResultsOfAnOpenBreakerChangeNothing(t *testing.T) {
-	k := newRig(t, plain())
+	k := newProven(t, plain())
 	late := k.acquire()
 	for range 5 {
 		k.attempt(breaker.Failure)

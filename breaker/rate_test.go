@@ -125,7 +125,7 @@ func TestRotatingProxyIsNotOpenedByARunOfBadExits(t *testing.T) {
 
 func TestLoneProxyRestsNoLongerEachTime(t *testing.T) {
 	alone := breaker.Verdict{Outcome: breaker.Failure, Alone: true}
-	k := newRig(t, plain())
+	k := newProven(t, plain())
 	for range 5 {
 		k.b.Report(k.acquire(), alone, k.now)
 	}

@@ -23,6 +23,10 @@ const (
 //   - closed keeps its run. Failures older than RunWindow are dropped, those in
 //     the future are taken as of now, and the run is kept short enough that it
 //     takes another failure to open. A slow start goes on.
+//   - closed becomes open with its rest over where the proxy has failed three
+//     times and never succeeded, if runs open: the snapshot is of settings by
+//     which they did not, or of a breaker that knew no such rule. Left closed, it
+//     would be picked too rarely for the one failure that it is short of.
 //
 // The window loses what is older than Window, and has what is in the future as
 // of now. Of the latencies nothing is stored: two blocks begin anew.
@@ -49,11 +53,15 @@ func Restore(s Settings, snap Snapshot, random func() float64, now time.Time) *B
 		m.window.recall(snap.Window, n)
 	}
 	longest := max(0, m.settings.ConsecutiveFailures-1)
-	if snap.State == Open || snap.State == HalfOpen {
+	switch {
+	case snap.State == Open || snap.State == HalfOpen:
 		longest = m.settings.ConsecutiveFailures
 		m.state = Open
 		m.until = m.restored(snap, n)
 		m.wins = between(0, snap.ProbeWins, m.settings.ProbeSuccesses-1)
+	case m.settings.ConsecutiveFailures > 0 && m.record.hopeless():
+		m.state, m.rule = Open, RuleRun
+		m.since, m.until = n.at, n.at
 	}
 	m.run.suspicions = between(0, snap.Suspicions, longest)
 	m.recall(snap.Failures, longest, n)

@@ -8,7 +8,7 @@ import (
 )
 
 func TestFiveFailuresInARowOpen(t *testing.T) {
-	k := newRig(t, plain())
+	k := newProven(t, plain())
 	for range 4 {
 		k.wantChanged(k.attempt(breaker.Failure), true)
 		k.wait(time.Second)
@@ -24,7 +24,7 @@ func TestFiveFailuresInARowOpen(t *testing.T) {
 func TestSuccessBetweenFailuresStartsTheRunAgain(t *testing.T) {
 	s := plain()
 	s.ErrorRatio = 1
-	k := newRig(t, s)
+	k := newProven(t, s)
 	for range 10 {
 		for range 4 {
 			k.attempt(breaker.Failure)
@@ -34,13 +34,14 @@ func TestSuccessBetweenFailuresStartsTheRunAgain(t *testing.T) {
 	k.wantState(breaker.Closed)
 }
 
-func TestSuccessOnACleanBreakerIsNotWorthStoring(t *testing.T) {
+func TestOnlyTheFirstSuccessOfACleanBreakerIsWorthStoring(t *testing.T) {
 	k := newRig(t, plain())
+	k.wantChanged(k.attempt(breaker.Success), true)
 	k.wantChanged(k.attempt(breaker.Success), false)
 }
 
 func TestFailuresOlderThanTheWindowLeaveTheRun(t *testing.T) {
-	k := newRig(t, plain())
+	k := newProven(t, plain())
 	k.attempt(breaker.Failure)
 	k.wait(time.Hour + 1)
 	for range 4 {
@@ -52,7 +53,7 @@ func TestFailuresOlderThanTheWindowLeaveTheRun(t *testing.T) {
 }
 
 func TestRareFailuresWithinTheWindowOpenARarelyUsedProxy(t *testing.T) {
-	k := newRig(t, plain())
+	k := newProven(t, plain())
 	for range 5 {
 		k.attempt(breaker.Failure)
 		k.wait(15 * time.Minute)
@@ -71,7 +72,7 @@ func TestClientsThatLeaveDoNotOpen(t *testing.T) {
 }
 
 func TestIgnoredResultDoesNotInterruptARun(t *testing.T) {
-	k := newRig(t, plain())
+	k := newProven(t, plain())
 	for range 4 {
 		k.attempt(breaker.Failure)
 	}
@@ -99,7 +100,7 @@ func TestSuspicionsInARowCountAsARun(t *testing.T) {
 }
 
 func TestSuspicionsDoNotMakeUpForMissingFailures(t *testing.T) {
-	k := newRig(t, plain())
+	k := newProven(t, plain())
 	for range 4 {
 		k.attempt(breaker.Failure)
 		k.suspect()

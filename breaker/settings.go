@@ -6,7 +6,7 @@ import "time"
 // lists name them as the comments do. The zero value does not pass Validate;
 // begin with DefaultSettings.
 type Settings struct {
-	ConsecutiveFailures int           // consecutive_failures: this many without a success between open, more on a busy proxy that often fails; 1 to 1000, 0 is off
+	ConsecutiveFailures int           // consecutive_failures: this many without a success between open, more on a busy proxy that often fails, at most three on one that never succeeded; 1 to 1000, 0 is off
 	RunWindow           time.Duration // run_window: a failure older than this is no part of a run
 	Window              time.Duration // window: an outcome older than this is no part of a rate
 	MinSamples          int           // min_samples: fewer outcomes are no rate; 1 to 1000

@@ -71,7 +71,7 @@ func TestForgottenSettingsDoNotMakeABreakerThatNeverOpensOrCloses(t *testing.T) 
 		{},
 		{ConsecutiveFailures: -1, OpenTimeout: math.MinInt64, MaxOpenTimeout: math.MaxInt64, Jitter: math.Inf(-1), ProbeSuccesses: math.MaxInt},
 	} {
-		k := newRig(t, s)
+		k := newProven(t, s)
 		for range 5 {
 			k.attempt(breaker.Failure)
 		}

@@ -19,7 +19,7 @@ type Snapshot struct {
 	Window    []Tally // outcomes in a window of time, oldest first, at most twelve; kept while open
 	Recent    string  // the last outcomes, oldest first, + for a success and - for a failure: five, or a window of outcomes; kept while open
 	Succeeded bool    // it has succeeded, ever
-	Misses    int     // failures before the first success, counted up to 3; 0 once it has succeeded
+	Misses    int     // failures before the first success, counted up to 3, by which the breaker is open if runs open it; 0 once it has succeeded
 }
 
 // Tally is how many outcomes there were in a part of the window.

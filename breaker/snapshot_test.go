@@ -33,22 +33,22 @@ func TestSnapshotOfANewBreakerIsZeroButForTheGeneration(t *testing.T) {
 func TestSnapshotHoldsWhatTheRowNeeds(t *testing.T) {
 	k := newRig(t, plain())
 	k.suspect()
-	for range 5 {
+	for range 3 {
 		k.attempt(breaker.Failure)
 	}
-	times := make([]time.Time, 5)
+	times := make([]time.Time, 3)
 	for i := range times {
 		times[i] = start
 	}
 	wantSame(t, k.b.Snapshot(k.now.Add(time.Second)), breaker.Snapshot{
 		State: breaker.Open, Generation: 2, Failures: times, Suspicions: 1, OpensInRow: 1,
 		Rule: breaker.RuleRun, NextTest: start.Add(30 * time.Second), LastChange: start,
-		Window: []breaker.Tally{{At: start, Failures: 5}}, Recent: "-----", Misses: 3,
+		Window: []breaker.Tally{{At: start, Failures: 3}}, Recent: "---", Misses: 3,
 	})
 }
 
 func TestSnapshotHasNoMonotonicTimes(t *testing.T) {
-	k := newRig(t, plain())
+	k := newProven(t, plain())
 	k.now = time.Now()
 	for range 5 {
 		k.attempt(breaker.Failure)
@@ -143,7 +143,7 @@ func TestRestoredHalfOpenBreakerIsDueAndItsProbeForgotten(t *testing.T) {
 }
 
 func TestRestoredClosedBreakerKeepsItsRun(t *testing.T) {
-	k := newRig(t, plain())
+	k := newProven(t, plain())
 	late := k.acquire()
 	for range 4 {
 		k.attempt(breaker.Failure)
@@ -157,7 +157,7 @@ func TestRestoredClosedBreakerKeepsItsRun(t *testing.T) {
 }
 
 func TestFailuresTooOldAtTheRestartDoNotCount(t *testing.T) {
-	k := newRig(t, plain())
+	k := newProven(t, plain())
 	for range 4 {
 		k.attempt(breaker.Failure)
 	}

@@ -52,7 +52,7 @@ type Rule uint8
 // The rules.
 const (
 	RuleNone      Rule = iota
-	RuleRun            // so many failures, or so many suspicions, without a success between
+	RuleRun            // so many failures, or so many suspicions, without a success between; or three failures and never a success
 	RuleRefused        // the proxy refused us
 	RuleThrottled      // the proxy asked for a pause
 	RuleProbe          // a probe failed, was suspect or slow, or its lease expired

@@ -95,17 +95,20 @@ func leaseOf(t *testing.T, x *Exchange, m *Proxy, now time.Time) *Lease {
 	return l
 }
 
-// trip opens the breaker of the i-th proxy by five failures.
+// trip has the i-th proxy succeed once, and opens its breaker by five failures.
 func trip(t *testing.T, p *Pool, i int, now time.Time) {
 	t.Helper()
 	m := p.Proxies()[i]
-	for range 5 {
+	for i := range 6 {
 		permit, _, ok := m.breaker.Acquire(now, leaseTime)
 		if !ok {
-			t.Fatalf("proxy %d: no permit", i)
+			t.Fatalf("port %d: no permit", m.Spec.Port)
 		}
-		var events []Event
-		p.settle(m, permits{own: permit}, breaker.Verdict{Outcome: breaker.Failure}, Event{}, now, &events)
+		v := breaker.Verdict{Outcome: breaker.Failure}
+		if i == 0 {
+			v.Outcome = breaker.Success
+		}
+		p.settle(m, permits{own: permit}, v, Event{}, now, new([]Event))
 	}
 	if got := m.breaker.State(now); got != breaker.Open {
 		t.Fatalf("proxy %d is %v after five failures", i, got)

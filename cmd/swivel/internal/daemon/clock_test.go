@@ -135,7 +135,7 @@ func TestSlowStartGoesOnAfterARestart(t *testing.T) {
 	r := newRig(t, "127.0.0.1:1 name=a open_timeout=1ms", "127.0.0.1:2 name=b")
 	r.cfg.Breaker.SlowStart = r.cfg.Breaker.Window * 10 // ten minutes: the share grows by little during the test
 	r.start()
-	for range 5 {
+	for range 3 {
 		r.report("a", breaker.Verdict{Outcome: breaker.Failure})
 	}
 	r.eventually("the rest is over", func() bool { return r.proxy("a").Breaker().Due(time.Now()) })
@@ -152,7 +152,7 @@ func TestSlowStartGoesOnAfterARestart(t *testing.T) {
 func TestHalfOpenIsDueAfterARestartAndNotUsedByAll(t *testing.T) {
 	r := newRig(t, "127.0.0.1:1 name=a open_timeout=1ms", "127.0.0.1:2 name=b")
 	r.start()
-	for range 5 {
+	for range 3 {
 		r.report("a", breaker.Verdict{Outcome: breaker.Failure})
 	}
 	r.eventually("the rest is over", func() bool { return r.proxy("a").Breaker().Due(time.Now()) })

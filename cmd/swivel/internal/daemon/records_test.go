@@ -51,7 +51,7 @@ func (r *rig) drive() {
 	for _, v := range []breaker.Verdict{success, failure, failure, success, failure, failure, suspicion, suspicion} {
 		r.report("closed", v)
 	}
-	for range 5 {
+	for range 3 {
 		r.report("open", failure)
 		r.report("probed", failure)
 	}

@@ -99,8 +99,8 @@ func TestFileThatCannotBeWrittenIsOneIncident(t *testing.T) {
 	r.rename(r.cfg.DB, away)
 	r.report("a", breaker.Verdict{Outcome: breaker.Failure})
 	r.eventually("the incident is logged", func() bool { return len(r.log.lines("cannot write the database")) > 0 })
-	for range 3 {
-		r.report("a", breaker.Verdict{Outcome: breaker.Failure})
+	for _, o := range []breaker.Outcome{breaker.Success, breaker.Failure, breaker.Failure} {
+		r.report("a", breaker.Verdict{Outcome: o})
 		if status := r.connect("up.test:443"); status != 200 {
 			t.Errorf("meanwhile a client got %d", status)
 		}

@@ -44,7 +44,7 @@ func TestEveryRequestIsAnsweredInTheSharesOfTheWeights(t *testing.T) {
 	}
 }
 
-func TestBreakersOfDeadAndFlakyOpenAfterFiveFailures(t *testing.T) {
+func TestBreakersOfDeadAndFlakyOpenAfterThreeFailures(t *testing.T) {
 	r := newRig(t, demo.Options{Now: (&clock{}).now}, nil)
 	r.requestUntil(t, "dead and flaky open", func(string) bool {
 		return r.state(t, "dead") == breaker.Open && r.state(t, "flaky") == breaker.Open
@@ -55,8 +55,8 @@ func TestBreakersOfDeadAndFlakyOpenAfterFiveFailures(t *testing.T) {
 	r.close()
 	log := r.log.String()
 	for _, signal := range []string{"dial_refused", "handshake_gateway"} {
-		if n := strings.Count(log, `"signal":"`+signal+`","outcome":"failure"`); n != 5 {
-			t.Errorf("%d attempts ended with %s, want five", n, signal)
+		if n := strings.Count(log, `"signal":"`+signal+`","outcome":"failure"`); n != 3 {
+			t.Errorf("%d attempts ended with %s, want three", n, signal)
 		}
 	}
 	if n := strings.Count(log, `"to":"open","rule":"run"`); n != 2 {

@@ -31,8 +31,9 @@ func (d *Demo) Describe(s Serving) string {
 	}
 	line("\n%s answers with the name of the toy it was reached through; other targets are really fetched.", Host)
 	line("The loop takes ten seconds, and none of its requests fails. dead and flaky do: the log below shows how")
-	line("their breakers open after five failures, and let a probe through after %v, then less and less often.", s.Rest)
-	line("Run the loop again after %s: two good probes bring flaky back. Ctrl-C stops.\n", d.flakyUntil.Format(time.TimeOnly))
+	line("their breakers open after three failures (it takes five of a proxy that has worked), and let a probe")
+	line("through after %v, then less and less often. Run the loop again after %s: two good probes bring", s.Rest, d.flakyUntil.Format(time.TimeOnly))
+	line("flaky back. Ctrl-C stops.\n")
 	return b.String()
 }
 

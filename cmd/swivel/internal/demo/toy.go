@@ -42,8 +42,8 @@ type manner func(t *toy, w http.ResponseWriter, r *http.Request) bool
 
 // failsUntil answers 502. It is what proxies say whose own uplink is down, and
 // it leaves open who is at fault: only when another toy reaches the target in
-// the same exchange is this one convicted, and five such verdicts in a row open
-// its breaker. A connection just closed would be judged alike, but a status can
+// the same exchange is this one convicted, and three such verdicts open its
+// breaker, since it has yet to work for the first time. A connection just closed would be judged alike, but a status can
 // be read in the log, and with curl. Proxy-Status keeps a 502 to a plain request
 // from passing for the target's own.
 func failsUntil(end time.Time, now func() time.Time) manner {

@@ -184,7 +184,7 @@ func TestBlackHoleOpensAndIsThenLeftAlone(t *testing.T) {
 	for range 10 {
 		r.reach()
 	}
-	if n, _ := hole.asked(); n != 5 || r.snapshot(0).State != breaker.Open {
+	if n, _ := hole.asked(); n != 3 || r.snapshot(0).State != breaker.Open {
 		t.Errorf("asked %d times, %v", n, r.snapshot(0).State)
 	}
 }
