@@ -34,9 +34,9 @@ const notYet instant = math.MaxInt64
 //     for a resting proxy it is 0.1;
 //   - health: 1 while at least nine of ten succeed, else the ratio of successes,
 //     at least 0.1. It looks at the window or the last five outcomes, whichever
-//     are more. For a proxy that has never succeeded it is instead a tenth for
-//     every failure, at least 0.001; with the third its breaker opens, unless
-//     runs do not open it.
+//     are more. For a proxy that has never succeeded it is instead 0.3 after
+//     the first failure, 0.1 after the second and 0.03 after that; with the
+//     third its breaker opens, unless runs do not open it.
 //
 // Without new outcomes health follows the window only when that no longer holds
 // more than five of them, at most Settings.Window later.

@@ -81,13 +81,13 @@ func TestRestoredOpenBreakerStartsSlowlyOnceItCloses(t *testing.T) {
 
 func TestProxyThatNeverWorkedFadesFast(t *testing.T) {
 	k := newRig(t, onlyRate())
-	for _, want := range []float64{0.1, 0.01, 0.001, 0.001} {
+	for _, want := range []float64{0.3, 0.1, 0.03, 0.03} {
 		k.attempt(breaker.Failure)
 		k.wantFactor(want)
 	}
 	k.wait(24 * time.Hour)
 	k.b = breaker.Restore(onlyRate(), k.b.Snapshot(k.now), nil, k.now)
-	k.wantFactor(0.001) // of all that, only this is not forgotten
+	k.wantFactor(0.03) // of all that, only this is not forgotten
 	k.attempt(breaker.Success)
 	k.wantFactor(0.2) // four of the last five failed
 }

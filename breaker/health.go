@@ -4,12 +4,15 @@ package breaker
 // failures are everyday life.
 const sound = 0.9
 
-// leastHealth is that of a proxy that has worked before, leastUnproven that of
-// one that never has. Neither is 0: only an attempt can find them well again.
-const (
-	leastHealth   = 0.1
-	leastUnproven = 0.001
-)
+// leastHealth is that of a proxy that has worked before. It is not 0: only an
+// attempt can find it well again.
+const leastHealth = 0.1
+
+// unproven is the health of a proxy that has never worked, by its failures. A
+// list full of dead ones is learnt fast by this; a steeper descent would keep
+// them short of the failures that open their breakers, and with them of the
+// tests that find them well again.
+var unproven = [maxMisses + 1]float64{1, 0.3, 0.1, 0.03}
 
 // lately is how many outcomes health looks at when the window holds no more.
 const lately = 5
@@ -21,8 +24,8 @@ type record struct {
 	misses uint8 // failures before that, counted up to maxMisses
 }
 
-// maxMisses is how many failures bring an unproven proxy down to leastUnproven,
-// and open its breaker where runs do.
+// maxMisses is how many failures of a proxy that has never worked open its
+// breaker, where runs do.
 const maxMisses = 3
 
 // prove notes a success and reports whether it is the first.
@@ -61,7 +64,7 @@ type health struct {
 // until there are others, since rarely used proxies never have more.
 func (m *machine) health(n moment) health {
 	if !m.record.proven {
-		h := [...]float64{1, 0.1, 0.01, leastUnproven}[m.record.misses]
+		h := unproven[m.record.misses]
 		return health{now: h, until: never, later: h}
 	}
 	held, last := m.held(n.at), m.history.last(lately)

@@ -77,7 +77,7 @@ func TestUnprovenProxyStaysClosedWhereRunsDoNotOpen(t *testing.T) {
 	k.wantChanged(e, true)
 	k.b = breaker.Restore(onlyRate(), k.b.Snapshot(k.now), nil, k.now)
 	k.wantState(breaker.Closed)
-	k.wantFactor(0.001)
+	k.wantFactor(0.03)
 }
 
 func TestRestoredUnprovenProxyIsOutOfReachAndNeverTested(t *testing.T) {

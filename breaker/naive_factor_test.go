@@ -1,7 +1,6 @@
 package breaker_test
 
 import (
-	"math"
 	"time"
 
 	"swivel/breaker"
@@ -32,7 +31,15 @@ func (n *naive) factor(now time.Time) float64 {
 
 func (n *naive) health(now time.Time) float64 {
 	if !n.shown.proven {
-		return max(0.001, math.Pow(0.1, float64(n.shown.misses)))
+		switch {
+		case n.shown.misses == 0:
+			return 1
+		case n.shown.misses == 1:
+			return 0.3
+		case n.shown.misses == 2:
+			return 0.1
+		}
+		return 0.03
 	}
 	last := newest(n.shown.outcomes, 5)
 	failures, total := failuresOf(last), 5

@@ -110,7 +110,7 @@ func TestTextsAreOneLine(t *testing.T) {
 
 func TestTheTextSaysWhatTheAttemptsRanInto(t *testing.T) {
 	for want, tried := range map[string][]pool.Signal{
-		"1 attempt failed: 1 had the credentials in the list rejected by the proxy":                   {pool.HandshakeAuth},
+		"1 attempt failed: 1 had the credentials in the list rejected by the proxy":                  {pool.HandshakeAuth},
 		"3 attempts failed: 2 could not connect to the proxy, 1 did not reach the target":            {pool.DialRefused, pool.HandshakeGateway, pool.DialTLS},
 		"2 attempts failed: 1 got no answer in time, 1 got no sensible answer from the proxy":        {pool.TunnelSilent, pool.HandshakeGarbage},
 		"2 attempts failed: 1 met a proxy that hung up, 1 met a proxy that wants a pause":            {pool.HandshakeClosed, pool.HandshakeThrottled},
