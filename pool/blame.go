@@ -116,6 +116,10 @@ func (x *Exchange) judgeLeft(l *Lease, down bool, now time.Time, events *[]Event
 	}
 }
 
+// justReached is how long ago a target was reached that a small pool does not
+// take for dead.
+const justReached = 5 * time.Second
+
 // judgeTarget is rule 2. It notes what the exchange found and says whether the
 // target is down. blameMu is held.
 func (p *Pool) judgeTarget(x *Exchange, now time.Time) bool {
@@ -131,7 +135,7 @@ func (p *Pool) judgeTarget(x *Exchange, now time.Time) bool {
 		r.doubted.add(x.target)
 		r.blemished.Store(true)
 	}
-	if !wasDown && !t.isDown(p.candidates()) {
+	if !wasDown && !t.isDown(p.candidates(), p.memory.reachedSince(x.target, now.Add(-justReached), now)) {
 		return false
 	}
 	t.takeDown(p.options.TargetRest, p.options.MaxTargetRest, now)

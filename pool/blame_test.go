@@ -108,8 +108,62 @@ func TestAPoolOfTwoCanTakeATargetDown(t *testing.T) {
 	p := newTestPool(weighted(1, 1))
 	reach(t, p, "alive.test:443", epoch)
 	failOn(t, p, "dead.test:443", 2, HandshakeGateway, epoch)
+	begin(t, p, "dead.test:443", epoch) // two failures may be an accident
+	failOn(t, p, "dead.test:443", 2, HandshakeGateway, epoch)
 	if _, refusal, _ := p.Begin("test", "dead.test:443", epoch); refusal == nil {
 		t.Error("both proxies of the pool could not reach the target, and it is asked for again")
+	}
+}
+
+func TestAGatewaysOwnFailuresDoNotCloseATargetThatItReaches(t *testing.T) {
+	specs := weighted(1)
+	specs[0].Rotating = true
+	p := newTestPool(specs)
+	for i := range 500 {
+		now := epoch.Add(time.Duration(i) * 20 * time.Millisecond)
+		x := begin(t, p, "a.test:443", now)
+		l := next(t, x, now)
+		if i%30 == 29 { // and the request must not be repeated
+			x.Fail(l, Fault{Signal: ResponseClosed}, now)
+		} else {
+			x.Reached(l, Response, 0, now)
+		}
+		x.End(now)
+	}
+}
+
+func TestARemovedProxyDoesNotComeBackToRest(t *testing.T) {
+	p := newTestPool(weighted(1, 1))
+	gone := p.Proxies()[0]
+	x := begin(t, p, "a.test:443", epoch)
+	l := leaseOf(t, x, gone, epoch)
+	p.Replace(weighted(1, 1)[1:], epoch)
+	x.Fail(l, Fault{Signal: HandshakeAuth}, epoch) // opens it
+	x.End(epoch)
+	later := epoch.Add(time.Hour)
+	for range 50 {
+		x := begin(t, p, "a.test:443", later)
+		if l := next(t, x, later); l.Proxy.ID == gone.ID {
+			t.Fatal("a proxy that is not in the pool was leased")
+		} else {
+			x.Reached(l, FirstByte, 0, later)
+		}
+	}
+	if got := p.closed.Load(); got != 1 {
+		t.Errorf("%d closed members of one", got)
+	}
+}
+
+func TestAProxyThatIsDrainedWhileItRestsIsNotProbed(t *testing.T) {
+	p := newTestPool(weighted(1, 1))
+	trip(t, p, 0, epoch)
+	p.Replace(weighted(0, 1), epoch)
+	later := epoch.Add(time.Hour)
+	for range 50 {
+		m, err := serve(p, later)
+		if err != nil || m.Spec.Weight == 0 {
+			t.Fatal("a proxy of weight 0 was leased", err)
+		}
 	}
 }
 

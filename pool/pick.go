@@ -103,7 +103,7 @@ func drawWeighted(weights []float64, total float64) int {
 func (x *Exchange) pickDue(s *snapshot, now time.Time, lease time.Duration, shared bool, events *[]Event) (grant, bool) {
 	p := x.pool
 	for _, m := range p.resting.due(now) {
-		if x.excludes(s, m) {
+		if s.byID[m.ID] != m || x.excludes(s, m) {
 			continue
 		}
 		if p.probes.TokensAt(now) < 1 || shared && p.probeShare.Tokens(now) < 1 {

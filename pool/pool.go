@@ -132,12 +132,12 @@ func (p *Pool) Replace(specs []Spec, now time.Time) Change {
 	next.draw = newAliasTable(weights)
 	next.candidates = positive
 	change.Removed = len(old.proxies) - change.Kept
-	p.closed.Store(int64(next.closed()))
-	p.resting.rebuild(next.proxies, now)
 	probeRate := p.options.ProbeRate + float64(len(specs))/100
 	p.probes.SetLimitAt(now, rate.Limit(probeRate))
 	p.probes.SetBurstAt(now, int(math.Ceil(probeRate)))
 	p.current.Store(next)
+	p.closed.Store(int64(next.closed()))
+	p.resting.rebuild(next.proxies, now)
 	return change
 }
 

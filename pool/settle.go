@@ -57,11 +57,13 @@ func (p *Pool) suspect(m *Proxy, permit permits, ev Event, now time.Time, events
 // note turns what a breaker did into an event, and keeps count of who is closed
 // and of when the others may be tried.
 func (p *Pool) note(m *Proxy, e breaker.Effect, ev Event, now time.Time, events *[]Event) {
-	for t := range e.Transitions {
-		p.countClosed(m, t)
-	}
-	if e.Moved || m.breaker.Resting() {
-		p.resting.update(m, now)
+	if current, in := p.Get(m.ID); in && current.runtime == m.runtime { // a reload may have removed it, or changed its weight
+		for t := range e.Transitions {
+			p.countClosed(current, t)
+		}
+		if e.Moved || m.breaker.Resting() {
+			p.resting.update(current, now)
+		}
 	}
 	if e.Changed {
 		ev.Proxy, ev.Effect = m, e

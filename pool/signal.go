@@ -91,7 +91,7 @@ var signalTable = [signals]struct {
 	ResponseClosed:       {"response_closed", saysDoubt},
 	ResponseTimeout:      {"response_timeout", saysDoubt},
 	ResponseCut:          {"response_cut", saysDoubt},
-	ResponseGarbage:      {"response_garbage", saysNothing},
+	ResponseGarbage:      {"response_garbage", saysDoubt},
 }
 
 // String returns the signal's fixed name.

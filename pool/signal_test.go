@@ -21,7 +21,7 @@ func TestEverySignalHasItsOutcome(t *testing.T) {
 		TargetNamed: breaker.Ignored,
 		FirstByte:   breaker.Success, TunnelClosed: doubt, TunnelSilent: doubt, TunnelUnused: breaker.Ignored,
 		Response: breaker.Success, ResponseClosed: doubt, ResponseTimeout: doubt, ResponseCut: doubt,
-		ResponseGarbage: breaker.Ignored,
+		ResponseGarbage: doubt,
 	}
 	if len(want) != int(signals) {
 		t.Fatalf("the test knows %d of %d signals", len(want), signals)

@@ -63,8 +63,15 @@ func (t *target) suspect(r *runtime) {
 // isDown says whether the target itself must be at fault: enough credible
 // proxies could not reach it, and of a target that is known to drop some
 // connections so many failures in a row would come once in a thousand times.
-func (t *target) isDown(candidates int) bool {
+//
+// A pool of one or two can bring up no three witnesses. Then it takes three
+// failures in a row on a target that was not reached a moment ago: a gateway
+// that fails now and then must not close a target that it reaches all the time.
+func (t *target) isDown(candidates int, reached bool) bool {
 	if len(t.suspects) < min(culprits, candidates) {
+		return false
+	}
+	if candidates < culprits && (reached || t.row < culprits) {
 		return false
 	}
 	return t.tried < sampled || float64(t.row) >= math.Log(0.001)/math.Log(t.rate())

@@ -45,7 +45,7 @@ func Listen(ctx context.Context, address string) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{listener: ln}
-	s.http = &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	s.http = &http.Server{Handler: s.handler(), ReadTimeout: 10 * time.Second, WriteTimeout: time.Minute, IdleTimeout: time.Minute}
 	return s, nil
 }
 

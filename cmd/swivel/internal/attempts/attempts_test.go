@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,7 +61,7 @@ func TestAnswerWhenNobodyServes(t *testing.T) {
 		{"not repeatable", []pool.Signal{pool.DialRefused, pool.ResponseClosed}, true, 502, "attempts_spent", 2},
 		{"not repeatable, too late", []pool.Signal{pool.ResponseTimeout}, true, 504, "timeout", 1},
 		{"target named twice", []pool.Signal{pool.TargetNamed, pool.TargetNamed}, false, 502, "target_down", 2},
-		{"our own fault", []pool.Signal{pool.LocalFault, pool.LocalFault, pool.LocalFault}, false, 502, "attempts_spent", 3},
+		{"our own fault", []pool.Signal{pool.LocalFault, pool.LocalFault, pool.LocalFault}, false, 503, "over_capacity", 3},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			loop, _ := newLoop(t, 5, limits)
@@ -115,9 +116,10 @@ func TestOwnDeadlineIsNotAClientThatLeft(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				loop, _ := newLoop(t, 3, limits)
 				x := loop.Begin("id", "example.test:443")
-				began, tries := time.Now(), 0
+				began := time.Now()
+				var tries atomic.Int32 // one that is cut off runs on
 				_, err := run(context.Background(), x, func(ctx context.Context, l *pool.Lease) error {
-					if tries++; tries == 1 && test.before != nil {
+					if tries.Add(1) == 1 && test.before != nil {
 						time.Sleep(test.wait)
 						return test.before
 					}
@@ -128,7 +130,7 @@ func TestOwnDeadlineIsNotAClientThatLeft(t *testing.T) {
 				if !errors.As(err, &e) || e.Status != test.status || time.Since(began) != limits.ExchangeTimeout {
 					t.Errorf("%v after %v", err, time.Since(began))
 				}
-				for _, a := range x.Attempts()[tries-1:] {
+				for _, a := range x.Attempts()[tries.Load()-1:] {
 					if s := a.Proxy.Breaker().Snapshot(time.Now()); len(s.Failures) > 0 || s.Suspicions > 0 {
 						t.Errorf("the last attempt's proxy is blamed: %+v", s)
 					}

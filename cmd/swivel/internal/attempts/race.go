@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"swivel/cmd/swivel/internal/reply"
@@ -23,7 +24,8 @@ type Plan[T any] struct {
 	// Probe: the exchange may carry the test of a resting proxy, and be served
 	// by another one that overtakes it.
 	Probe bool
-	// Hedge: a second proxy may be asked while the first is slow to answer.
+	// Hedge: an attempt is a mere handshake, so that a second proxy is asked as
+	// soon as the first is slower than usual.
 	Hedge bool
 }
 
@@ -138,11 +140,10 @@ func (r *race[T]) patience() time.Duration {
 	case r.plan.Hedge:
 		return r.x.loop.hedgeAfter()
 	}
-	return never
+	// A response takes as long as the target needs for it; only what no target
+	// usually needs is held against the proxy.
+	return r.x.loop.Settings.FirstByte
 }
-
-// never is longer than any exchange.
-const never = 24 * time.Hour
 
 // overtake asks another proxy although the latest one may still answer. Going
 // past a probe is free: the client did not ask for it.
@@ -153,7 +154,8 @@ func (r *race[T]) overtake() {
 		return
 	}
 	r.x.pool.Overdue(r.last, time.Now())
-	if !loop.Settings.HedgeOff && r.launched < loop.Settings.Attempts && loop.extra.Spend(time.Now()) {
+	again := r.plan.Hedge || r.plan.Probe // it does no harm to ask twice
+	if again && !loop.Settings.HedgeOff && r.launched < loop.Settings.Attempts && loop.extra.Spend(time.Now()) {
 		r.launch()
 	}
 }
@@ -253,8 +255,11 @@ func (x *Exchange) spent(outOfTime bool) *reply.Error {
 			timeouts++
 		}
 	}
-	if timeouts < len(tried) {
-		return reply.AttemptsSpent(signals)
+	switch {
+	case timeouts == len(tried):
+		return reply.Timeout(len(tried))
+	case !slices.ContainsFunc(signals, func(s pool.Signal) bool { return s != pool.LocalFault }):
+		return reply.LocalFault()
 	}
-	return reply.Timeout(len(tried))
+	return reply.AttemptsSpent(signals)
 }

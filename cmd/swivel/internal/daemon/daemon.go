@@ -101,10 +101,17 @@ func OpenLists(ctx context.Context, cfg config.Config, lists Lists, log *eventlo
 }
 
 func logSkipped(log *eventlog.Log, lists Lists) {
-	for _, s := range lists.Skipped {
+	for i, s := range lists.Skipped {
+		if i == maxSkippedLogged {
+			log.Warn().Int("lines", len(lists.Skipped)-i).Msg("more lines skipped; swivel config check lists them all")
+			return
+		}
 		log.Warn().Str("file", s.File).Int("line", s.Line).Str("reason", s.Reason).Msg("line skipped")
 	}
 }
+
+// maxSkippedLogged bounds what a file that is no list at all does to the log.
+const maxSkippedLogged = 20
 
 // listen opens the sockets first: a port in use is told before the database is
 // touched.

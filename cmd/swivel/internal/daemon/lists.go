@@ -16,6 +16,9 @@ type Lists struct {
 	Specs   []pool.Spec
 	Skipped []SkippedLine
 	Merged  int // exact duplicates, whose weights were added up
+	// Unfinished names a file whose last line has no end, as a file has that is
+	// still being written; "" if there is none.
+	Unfinished string
 }
 
 // SkippedLine is a line that is not used. Line is 0 when the reason names the
@@ -57,6 +60,9 @@ func ReadLists(files []string, base breaker.Settings) (Lists, error) {
 		}
 		all.Specs = append(all.Specs, usable...)
 		all.Merged += list.Merged
+		if list.Unfinished {
+			all.Unfinished = file
+		}
 	}
 	if len(files) == 0 {
 		problems = append(problems, errors.New("proxies: no list given; use --proxies FILE (proxies.example.txt shows the form)"))

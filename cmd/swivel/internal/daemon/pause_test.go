@@ -249,7 +249,7 @@ func (r *rig) ban(name, target string) {
 }
 
 func TestBansAndRestingTargetsSurviveARestart(t *testing.T) {
-	r := newRig(t, "127.0.0.1:1 name=a", "127.0.0.1:2 name=b")
+	r := newRig(t, "127.0.0.1:1 name=a", "127.0.0.1:2 name=b", "127.0.0.1:3 name=c")
 	r.start()
 	r.ban("a", "refused.test:443")
 	r.takeDown("down.test:443")

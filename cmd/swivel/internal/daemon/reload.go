@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -20,6 +21,9 @@ func (d *Daemon) Reload() {
 	specs, dropped := withoutSelf(lists.Specs, d.self)
 	if err == nil && len(specs) == 0 {
 		err = errors.New("no usable proxy")
+	}
+	if err == nil && lists.Unfinished != "" && len(specs) < len(d.pool.Proxies())/2 {
+		err = fmt.Errorf("%s looks half written: its last line has no end, and more than half of the proxies are gone", lists.Unfinished)
 	}
 	if err != nil {
 		d.log.Error().Err(err).Msg("reload refused: the old pool stays")

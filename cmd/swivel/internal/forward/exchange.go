@@ -107,7 +107,8 @@ func (x *exchange) run(header http.Header) {
 			late.resp.Close()
 			x.Exchange.Reached(l, pool.Response, 0)
 		},
-		// A request that may be sent twice can be overtaken on another proxy.
+		// A request that may be sent twice can be overtaken on another proxy: it
+		// may test a resting one, and need not wait for a black hole.
 		Probe: x.out.Repeatable(),
 	})
 	if err != nil {

@@ -76,6 +76,13 @@ func NoProxy(retryAfter time.Duration) *Error {
 		Text: "no proxy of the pool is available", RetryAfter: max(retryAfter, time.Second)}
 }
 
+// LocalFault means that this machine could not even try: it is out of
+// descriptors, ports or routes.
+func LocalFault() *Error {
+	return &Error{Status: 503, Code: "over_capacity", proxyStatus: "proxy_internal_error",
+		Text: "this machine has no descriptors, ports or routes left to reach a proxy", RetryAfter: time.Second}
+}
+
 // OverCapacity means that swivel itself is full.
 func OverCapacity() *Error {
 	return &Error{Status: 503, Code: "over_capacity", proxyStatus: "connection_limit_reached",
