@@ -271,9 +271,9 @@ func TestBansAndRestingTargetsSurviveARestart(t *testing.T) {
 	if status := r.connect("down.test:443"); status != 502 {
 		t.Errorf("a target that rests is answered with %d", status)
 	}
-	if text := r.log.String(); !strings.Contains(text, `"code":"target_down"`) {
-		t.Error("the log does not say that the target is down")
-	}
+	r.eventually("the log says that the target is down", func() bool {
+		return strings.Contains(r.log.String(), `"code":"target_down"`)
+	})
 }
 
 // takeDown makes all proxies fail on a target.
