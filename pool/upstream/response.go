@@ -110,6 +110,9 @@ func (resp *Response) Close() (read bool, sent int64) {
 	s := resp.session
 	alive, whole, read := resp.stop(), s.sent, true
 	if p := s.pump; p != nil {
+		if resp.Body.Ended() {
+			resp.RequestRead() // the end may not have been noted yet
+		}
 		p.finish()
 		whole = whole && p.whole
 		read, sent = p.body.Ended(), p.sent
