@@ -21,7 +21,10 @@ import (
 //  4. Else the suspicion lapses, and only many in a row count.
 //
 // For 3 and 4 only targets count that some proxy reached within the hour: a
-// batch of dead names proves nothing.
+// batch of dead names proves nothing. Unless so many doubts in a row, on
+// whatever targets, would come once in a thousand times to a proxy that does
+// like the others meanwhile: a crawl that visits every target once has no other
+// evidence.
 
 // targetUp is rule 1: the proxy reached the target. x.mu is held.
 func (x *Exchange) targetUp(by *Proxy, now time.Time, events *[]Event) {
@@ -133,6 +136,7 @@ func (p *Pool) judgeTarget(x *Exchange, now time.Time) bool {
 			t.suspect(r)
 		}
 		r.doubted.add(x.target)
+		p.everyday.doubt(&r.doubts)
 		r.blemished.Store(true)
 	}
 	if !wasDown && !t.isDown(p.candidates(), p.memory.reachedSince(x.target, now.Add(-justReached), now)) {
@@ -171,14 +175,17 @@ func (p *Pool) lapse(now time.Time) (events []Event) {
 	}
 	p.blameMu.Lock()
 	due := p.waiting.due(now)
-	pattern := make([]bool, len(due))
+	pattern, alone := make([]bool, len(due)), make([]bool, len(due))
 	for i, s := range due {
 		pattern[i] = s.proxy.doubted.full()
+		alone[i] = p.everyday.unlikely(s.proxy.doubts)
 	}
 	p.nextLapse.Store(p.waiting.next(now).UnixNano())
 	p.blameMu.Unlock()
 	for i, s := range due {
 		switch {
+		case alone[i]:
+			p.settle(s.proxy, s.permit, breaker.Verdict{Outcome: breaker.Failure}, s.event, now, &events)
 		case !p.memory.reachedLately(s.target, now):
 		case pattern[i]:
 			p.settle(s.proxy, s.permit, breaker.Verdict{Outcome: breaker.Failure}, s.event, now, &events)

@@ -167,6 +167,57 @@ func TestAProxyThatIsDrainedWhileItRestsIsNotProbed(t *testing.T) {
 	}
 }
 
+func TestAProxyThatFailsBehindIts200OnEveryTargetOfACrawlIsFound(t *testing.T) {
+	p := newTestPool(weighted(1, 1, 1, 1))
+	bad, now := p.Proxies()[0], epoch
+	reach(t, p, "first.test:443", now)
+	for i := range 2000 { // every target is visited once
+		now = now.Add(100 * time.Millisecond)
+		x := begin(t, p, fmt.Sprintf("t%d.test:443", i), now)
+		if l := next(t, x, now); l.Proxy == bad {
+			x.Fail(l, Fault{Signal: TunnelClosed}, now)
+		} else {
+			x.Reached(l, FirstByte, 0, now)
+		}
+		x.End(now)
+		if bad.breaker.Resting() {
+			return
+		}
+	}
+	t.Error("a quarter of the crawl was lost and nobody noticed")
+}
+
+func TestACrawlOfMostlyDeadTargetsOpensNobody(t *testing.T) {
+	p := newTestPool(weighted(1, 1, 1, 1, 1, 1))
+	now, random := epoch, rand.New(rand.NewPCG(3, 4))
+	reach(t, p, "first.test:443", now)
+	for i := range 5000 {
+		now = now.Add(100 * time.Millisecond)
+		dead := random.IntN(10) < 8
+		x, refusal, _ := p.Begin("test", fmt.Sprintf("t%d.test:443", i), now)
+		if refusal != nil {
+			continue
+		}
+		for range 5 {
+			l, _, ok := x.Next(now, leaseTime, true)
+			if !ok {
+				break
+			}
+			if !dead {
+				x.Reached(l, FirstByte, 0, now)
+				break
+			}
+			x.Fail(l, Fault{Signal: HandshakeGateway}, now)
+		}
+		x.End(now)
+	}
+	for i, m := range p.Proxies() {
+		if s := m.breaker.State(now); s != breaker.Closed {
+			t.Errorf("proxy %d is %v", i, s)
+		}
+	}
+}
+
 // suspectAlone lets proxy m fail on the target in an exchange of its own, and
 // lets the time pass in which evidence could come.
 func suspectAlone(t *testing.T, p *Pool, m *Proxy, target string, now time.Time) time.Time {

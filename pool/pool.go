@@ -65,6 +65,7 @@ type Pool struct {
 	closed     atomic.Int64 // members that can be picked and whose breaker is closed
 	memory     *memory
 	outage     outage
+	everyday   everyday
 	reloadMu   sync.Mutex // serialises Replace
 
 	troubles  atomic.Uint64 // grows when bans or resting targets change

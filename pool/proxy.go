@@ -42,6 +42,7 @@ type runtime struct {
 	// Guarded by Pool.blameMu. The targets are those since the last success.
 	doubted targetSet // on which its attempts ended in doubt
 	denied  targetSet // which it refused to serve
+	doubts  doubts    // in a row
 	samples samples
 }
 

@@ -18,6 +18,7 @@ func (p *Pool) settle(m *Proxy, permit permits, v breaker.Verdict, ev Event, now
 	p.settleSegment(m, permit.segment, v, ev, now, events)
 	switch v.Outcome {
 	case breaker.Success:
+		p.everyday.successes.Add(1)
 		p.cleared(m.runtime, now)
 	case breaker.Failure:
 		m.lastFailed.Store(true)
@@ -41,7 +42,7 @@ func (p *Pool) cleared(r *runtime, now time.Time) {
 	p.blameMu.Lock()
 	defer p.blameMu.Unlock()
 	r.blemished.Store(false)
-	r.doubted, r.denied = targetSet{}, targetSet{}
+	r.doubted, r.denied, r.doubts = targetSet{}, targetSet{}, doubts{}
 }
 
 // suspect reports a suspicion that no evidence came up for.
