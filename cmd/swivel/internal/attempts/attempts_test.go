@@ -211,3 +211,18 @@ func TestEventsCarryTheExchangeThatCausedThem(t *testing.T) {
 		t.Errorf("events of %q", ids)
 	}
 }
+
+func TestTheAnswerSaysWhenTheProxiesThatAskedForAPauseAreBack(t *testing.T) {
+	for proxies, want := range map[int]bool{1: true, 2: false} {
+		loop, _ := newLoop(t, proxies, Settings{Attempts: 1, ExchangeTimeout: time.Minute, HedgeOff: true})
+		x := loop.Begin("id", "example.test:443")
+		_, err := run(context.Background(), x, func(context.Context, *pool.Lease) error {
+			return &upstream.Error{Signal: pool.HandshakeThrottled, RetryAfter: 20 * time.Second}
+		})
+		x.End()
+		var e *reply.Error
+		if !errors.As(err, &e) || e.RetryAfter > 0 != want {
+			t.Errorf("%d proxies: %v, to be tried again after %v", proxies, err, e.RetryAfter)
+		}
+	}
+}

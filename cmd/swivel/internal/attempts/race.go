@@ -261,5 +261,7 @@ func (x *Exchange) spent(outOfTime bool) *reply.Error {
 	case !slices.ContainsFunc(signals, func(s pool.Signal) bool { return s != pool.LocalFault }):
 		return reply.LocalFault()
 	}
-	return reply.AttemptsSpent(signals)
+	spent := reply.AttemptsSpent(signals)
+	spent.RetryAfter = x.loop.Pool.RetryAfter(time.Now()) // 0 while somebody can be tried
+	return spent
 }
