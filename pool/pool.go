@@ -116,7 +116,7 @@ func (p *Pool) Replace(specs []Spec, now time.Time) Change {
 		id := spec.ID(p.options.Salt)
 		member := &Proxy{ID: id, Spec: spec}
 		if was, ok := old.byID[id]; ok {
-			member.runtime = was.runtime
+			member.runtime = p.keep(was, spec, now)
 			change.Kept++
 		} else {
 			member.runtime = p.newRuntime(id, spec, now)
@@ -167,6 +167,20 @@ func SettingsOf(spec *Spec, pool breaker.Settings) breaker.Settings {
 		pool = pool.Rotating()
 	}
 	return pool.With(spec.Breaker)
+}
+
+// keep returns the runtime of a proxy that stays. When its line gives its
+// breaker other limits than before, it goes on from the same state under the new
+// ones; attempts under way then report to nobody.
+func (p *Pool) keep(was *Proxy, spec *Spec, now time.Time) *runtime {
+	settings := SettingsOf(spec, p.options.Breaker)
+	if settings == SettingsOf(was.Spec, p.options.Breaker) {
+		return was.runtime
+	}
+	next := &runtime{id: was.ID, breaker: breaker.Restore(settings, was.breaker.Snapshot(now), rand.Float64, now)}
+	next.paused.Store(was.paused.Load())
+	next.lastSuccess.Store(was.lastSuccess.Load())
+	return next
 }
 
 // closed counts the members in use whose breaker is closed.

@@ -86,3 +86,33 @@ func TestReachedTargetsAreForgottenInTime(t *testing.T) {
 		t.Error("an empty memory knows a target")
 	}
 }
+
+func TestAReloadAppliesWhatALineSaysAboutItsBreaker(t *testing.T) {
+	p := newTestPool(weighted(1, 1))
+	trip(t, p, 0, epoch)
+	specs := weighted(1, 1)
+	for i := range specs {
+		if known, err := specs[i].Breaker.Set("consecutive_failures", "2"); !known || err != nil {
+			t.Fatal(known, err)
+		}
+	}
+	if got, want := p.Replace(specs, epoch), (Change{Kept: 2}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if s := p.Proxies()[0].breaker.State(epoch); s != breaker.Open {
+		t.Errorf("the proxy that rested is %v", s)
+	}
+	m := p.Proxies()[1]
+	reachThrough(t, p, m, "a.test:443", epoch)
+	for range 2 {
+		x := begin(t, p, "a.test:443", epoch)
+		x.Fail(leaseOf(t, x, m, epoch), Fault{Signal: DialRefused}, epoch)
+		x.End(epoch)
+	}
+	if s := m.breaker.State(epoch); s != breaker.Open {
+		t.Errorf("%v after two failures", s)
+	}
+	if got := p.closed.Load(); got != 0 {
+		t.Errorf("%d closed members", got)
+	}
+}
