@@ -51,9 +51,6 @@ type failedProxy struct {
 	request string
 }
 
-// active says whether there is one now.
-func (o *outage) active() bool { return o.on.Load() }
-
 // covers says whether a failure now, of an attempt that began then, is to be
 // ignored: what began in an outage may still fail when it is over.
 func (o *outage) covers(began time.Time) bool {

@@ -121,7 +121,7 @@ func TestOneUnluckyRequestIsNoOutage(t *testing.T) {
 		x.Fail(next(t, x, epoch), Fault{Signal: DialRefused}, epoch)
 	}
 	x.End(epoch)
-	if p.outage.active() {
+	if p.outage.on.Load() {
 		t.Error("five failures of one request were taken for an outage")
 	}
 }

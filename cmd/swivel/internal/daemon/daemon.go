@@ -106,7 +106,11 @@ func logSkipped(log *eventlog.Log, lists Lists) {
 			log.Warn().Int("lines", len(lists.Skipped)-i).Msg("more lines skipped; swivel config check lists them all")
 			return
 		}
-		log.Warn().Str("file", s.File).Int("line", s.Line).Str("reason", s.Reason).Msg("line skipped")
+		event := log.Warn().Str("file", s.File)
+		if s.Line > 0 { // else the reason names the proxy
+			event = event.Int("line", s.Line)
+		}
+		event.Str("reason", s.Reason).Msg("line skipped")
 	}
 }
 
