@@ -15,6 +15,7 @@ import (
 	"swivel/cmd/swivel/internal/eventlog"
 	"swivel/cmd/swivel/internal/forward"
 	"swivel/cmd/swivel/internal/reply"
+	"swivel/cmd/swivel/internal/tunnel"
 	"swivel/pool/upstream/http1"
 )
 
@@ -177,7 +178,7 @@ func (c *client) connect(began time.Time) {
 	}
 	c.release()
 	x := c.front.Loop.Begin(newRequestID(), target)
-	result := c.front.Tunnel.Serve(c.front.ctx, c.conn, early, x)
+	result := c.front.Tunnel.Serve(c.front.ctx, c.conn, early, x, tunnel.HTTP{})
 	c.front.Log.Exchange(eventlog.Exchange{
 		ID: x.ID, Kind: "connect", Client: c.conn.RemoteAddr(), Target: target,
 		Status: result.Status, Code: result.Code, Proxy: result.Proxy, Attempts: x.Attempts(),

@@ -11,7 +11,8 @@ import (
 	"swivel/pool/upstream"
 )
 
-// Server serves CONNECT requests. It is safe for concurrent use.
+// Server serves CONNECT requests, of HTTP or of SOCKS. It is safe for concurrent
+// use.
 type Server struct {
 	Loop     *attempts.Loop
 	Dialer   *upstream.Dialer
@@ -20,11 +21,11 @@ type Server struct {
 
 // Result is what became of a CONNECT, for the log.
 type Result struct {
-	Status  int // sent to the client; 499 when it had left
+	Status  int // as HTTP clients are told; 499 when the client had left
 	Code    string
 	Proxy   *pool.Proxy
 	Traffic Traffic
-	// Opened is the time from the request to our 200.
+	// Opened is the time from the request to the answer that it is open.
 	Opened time.Duration
 }
 
@@ -33,16 +34,16 @@ const clientLeft = 499
 
 // Serve opens a tunnel to the exchange's target for the client and relays
 // until it ends, and then closes the connection. early is what the client sent
-// behind its head: it goes to the proxy that wins. A refusal is written but the
-// connection is left to the caller.
-func (s *Server) Serve(ctx context.Context, c *net.TCPConn, early []byte, x *attempts.Exchange) Result {
+// behind its request: it goes to the proxy that wins. answers is what the client
+// understands. A refusal is written but the connection is left to the caller.
+func (s *Server) Serve(ctx context.Context, c *net.TCPConn, early []byte, x *attempts.Exchange, answers Answers) Result {
 	began := time.Now()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	up, lease, err := s.open(ctx, cancel, c, x)
 	if err != nil {
 		x.End()
-		return refuse(c, x.ID, err)
+		return refuse(c, x.ID, err, answers)
 	}
 	result := Result{Status: 200, Proxy: lease.Proxy, Opened: time.Since(began)}
 	v := watchFirstByte(x, lease, len(early) > 0, s.Loop.Settings.FirstByte)
@@ -54,7 +55,7 @@ func (s *Server) Serve(ctx context.Context, c *net.TCPConn, early []byte, x *att
 	if len(up.Early) > 0 {
 		v.Received()
 	}
-	if err := hello(c, up, lease.Proxy); err != nil {
+	if err := hello(c, up, lease.Proxy, answers); err != nil {
 		_ = up.Close()
 		v.ClientEnded()
 		v.Ended()
@@ -84,25 +85,19 @@ func (s *Server) open(ctx context.Context, cancel context.CancelFunc, c *net.TCP
 	})
 }
 
-// hello sends our 200, in one write with what already came back. It bears no
-// framing fields (RFC 9110 section 9.3.6).
-func hello(c *net.TCPConn, up *upstream.Conn, p *pool.Proxy) error {
-	var room [256]byte
-	ok := append(room[:0], "HTTP/1.1 200 Connection established\r\nX-Swivel-Proxy: "...)
-	ok = append(ok, p.ID...)
-	ok = append(ok, "\r\n\r\n"...)
-	ok = append(ok, up.Early...)
-	_, err := c.Write(ok)
+// hello says that the tunnel is open, in one write with what already came back.
+func hello(c *net.TCPConn, up *upstream.Conn, p *pool.Proxy, answers Answers) error {
+	_, err := c.Write(append(answers.Opened(make([]byte, 0, 256), p), up.Early...))
 	return err
 }
 
 // refuse tells the client why there is no tunnel.
-func refuse(c *net.TCPConn, id string, err error) Result {
+func refuse(c *net.TCPConn, id string, err error, answers Answers) Result {
 	e, ok := err.(*reply.Error)
 	if !ok {
 		return Result{Status: clientLeft, Code: "client_gone"}
 	}
 	_ = c.SetWriteDeadline(time.Now().Add(5 * time.Second))
-	_, _ = c.Write(e.Append(nil, id, "CONNECT"))
+	_, _ = c.Write(answers.Refused(nil, id, e))
 	return Result{Status: e.Status, Code: e.Code}
 }
