@@ -2,9 +2,6 @@ package pool
 
 import (
 	"cmp"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -142,13 +139,8 @@ func (p *Pool) Replace(specs []Spec, now time.Time) Change {
 	return change
 }
 
-// SegmentID is the id under which a segment's state is stored: like a proxy's it
-// says nothing about what it stands for.
-func (p *Pool) SegmentID(name string) ID {
-	mac := hmac.New(sha256.New, p.options.Salt)
-	mac.Write([]byte("segment/" + name))
-	return ID("segment-" + hex.EncodeToString(mac.Sum(nil)[:8]))
-}
+// SegmentID is the id under which the state of the pool's segment is stored.
+func (p *Pool) SegmentID(name string) ID { return SegmentID(name, p.options.Salt) }
 
 func (p *Pool) newSegmentBreaker(name string, now time.Time) *breaker.Breaker {
 	settings := p.options.Segment.Breaker

@@ -1,6 +1,9 @@
 package pool
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,6 +51,14 @@ func SegmentName(s *Spec) string {
 		return ""
 	}
 	return s.Provider + "/" + s.Region + "/" + s.Scheme.canonical().String()
+}
+
+// SegmentID is the id under which a segment's state is stored: like a proxy's it
+// says nothing about what it stands for.
+func SegmentID(name string, salt []byte) ID {
+	mac := hmac.New(sha256.New, salt)
+	mac.Write([]byte("segment/" + name))
+	return ID("segment-" + hex.EncodeToString(mac.Sum(nil)[:8]))
 }
 
 // of returns the proxy's segment, made if need be; nil when segments are off or

@@ -60,7 +60,7 @@ func (f *flaky) saves() int {
 // stored returns the stored generation of a proxy, 0 if there is none.
 func (f *flaky) stored(t *testing.T, id string) uint32 {
 	t.Helper()
-	records, _, err := f.Load(t.Context())
+	records, _, err := f.Load(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,12 +26,14 @@ const SaltSize = 32
 // Store is a durable table of records, one per proxy, and of what else must
 // outlive the process.
 type Store interface {
-	// Load returns every record that makes sense, in no particular order.
+	// Load returns the records of the proxies with these ids, or with nil of
+	// all, as far as they make sense, in no particular order. Naming them is
+	// what keeps a start quick when a million others left the lists this month.
 	// A row of nonsense (somebody edited the file, a disk rotted) is left out
 	// and described in skipped, one error a row: it must not keep a hundred
 	// thousand good rows from being used. err is not nil only if the store as
 	// a whole could not be read.
-	Load(ctx context.Context) (records []Record, skipped []error, err error)
+	Load(ctx context.Context, ids []string) (records []Record, skipped []error, err error)
 
 	// Save inserts or replaces the records, all of them or, with an error,
 	// none. It sets UpdatedAt, and CreatedAt of the records that are new,
@@ -42,7 +44,9 @@ type Store interface {
 	// Prune removes the records that were not updated since olderThan and that
 	// keep does not claim, and says how many. Proxies that left the list keep
 	// their record for a while, because lists flap; without an end the table
-	// would grow for ever. keep must not call the store.
+	// would grow for ever. It goes in steps, between which others may write, and
+	// ends with ctx between two of them: what is removed then stays removed. keep
+	// must not call the store.
 	Prune(ctx context.Context, olderThan time.Time, keep func(proxyID string) bool) (removed int, err error)
 
 	// Pauses returns every pause that makes sense, in no particular order.

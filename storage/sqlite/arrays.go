@@ -12,6 +12,15 @@ import (
 // What has no fixed length is a JSON array in a TEXT column: it is only ever
 // read and written with its row, and SQLite's own functions understand it.
 
+// listed are the texts of a parameter made by toList. As many parameters as
+// there may be texts SQLite would not take.
+const listed = "(SELECT value FROM json_each(?))"
+
+func toList(texts []string) string {
+	out, _ := json.Marshal(texts) // nothing about strings can fail
+	return string(out)
+}
+
 // toStamps returns a JSON array of unix seconds.
 func toStamps(times []time.Time) string {
 	out := append(make([]byte, 0, 2+20*len(times)), '[')

@@ -33,7 +33,7 @@ func BenchmarkLoad100000(b *testing.B) {
 	mustSave(b, store, manyRecords(100_000)...)
 	b.ReportAllocs()
 	for b.Loop() {
-		if records, _, err := store.Load(b.Context()); err != nil || len(records) != 100_000 {
+		if records, _, err := store.Load(b.Context(), nil); err != nil || len(records) != 100_000 {
 			b.Fatal(len(records), err)
 		}
 	}

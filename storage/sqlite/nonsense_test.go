@@ -69,7 +69,7 @@ func TestRowsOfNonsenseAreSkipped(t *testing.T) {
 		mustSave(t, store, storetest.Record("bad"))
 		mustExec(t, store.db, sound+set+" WHERE proxy_id = 'bad'")
 		mustSave(t, store, storetest.Record("good"))
-		records, skipped, err := store.Load(t.Context())
+		records, skipped, err := store.Load(t.Context(), nil)
 		if err != nil || len(records) != 1 || len(skipped) != 1 {
 			t.Errorf("%s: %d records, skipped %v, %v; want one and one", name, len(records), skipped, err)
 			continue
@@ -93,7 +93,7 @@ func TestRowOfNonsenseIsNotDamage(t *testing.T) {
 	if opened.MovedTo != "" {
 		t.Fatalf("moved to %s: %v", opened.MovedTo, opened.Damage)
 	}
-	records, skipped, err := store.Load(t.Context())
+	records, skipped, err := store.Load(t.Context(), nil)
 	if err != nil || len(records) != 299 || len(skipped) != 1 {
 		t.Errorf("%d records, skipped %v, %v", len(records), skipped, err)
 	}

@@ -14,7 +14,7 @@ const upsertPause = "INSERT OR REPLACE INTO pauses (proxy_id, reason, paused_by,
 
 // Pauses reads every pause; rows of nonsense are left out.
 func (s *Store) Pauses(ctx context.Context) ([]storage.Pause, error) {
-	pauses, _, err := scan(ctx, s.db, selectPauses, decodePause)
+	pauses, _, err := scan(ctx, s.db, decodePause, selectPauses)
 	if err != nil {
 		return nil, fmt.Errorf("load pauses from %s: %w", s.path, err)
 	}

@@ -56,41 +56,6 @@ func upsert(tx *sql.Tx, records []storage.Record, now time.Time) error {
 	return nil
 }
 
-func idsNotUpdatedSince(tx *sql.Tx, limit time.Time) (ids []string, err error) {
-	rows, err := tx.Query(`SELECT proxy_id FROM circuit_breaker_states
-		WHERE scope = 'proxy' AND (updated_at IS NULL OR updated_at < ?)`, toSeconds(limit))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
-}
-
-func deleteUnless(tx *sql.Tx, ids []string, keep func(string) bool) (deleted int, err error) {
-	remove, err := tx.Prepare("DELETE FROM circuit_breaker_states WHERE proxy_id = ?")
-	if err != nil {
-		return 0, err
-	}
-	defer remove.Close()
-	for _, id := range ids {
-		if keep(id) {
-			continue
-		}
-		if _, err := remove.Exec(id); err != nil {
-			return 0, err
-		}
-		deleted++
-	}
-	return deleted, nil
-}
-
 func decodeRecord(d *decoder) (storage.Record, error) {
 	record := storage.Record{ // in the order of the columns
 		ProxyID:    d.text("proxy_id"),

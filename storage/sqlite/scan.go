@@ -12,11 +12,11 @@ import (
 // text would end the whole load.
 //
 // The query itself is not cancelled, as in Store.transact.
-func scan[T any](ctx context.Context, db *sql.DB, query string, decode func(*decoder) (T, error)) (found []T, skipped []error, err error) {
+func scan[T any](ctx context.Context, db *sql.DB, decode func(*decoder) (T, error), query string, args ...any) (found []T, skipped []error, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	rows, err := db.QueryContext(context.WithoutCancel(ctx), query)
+	rows, err := db.QueryContext(context.WithoutCancel(ctx), query, args...)
 	if err != nil {
 		return nil, nil, err
 	}

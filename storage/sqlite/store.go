@@ -62,29 +62,18 @@ func (s *Store) Save(ctx context.Context, records []storage.Record) error {
 	return nil
 }
 
-// Load reads every record; rows of nonsense are described in skipped.
-func (s *Store) Load(ctx context.Context) (records []storage.Record, skipped []error, err error) {
-	records, skipped, err = scan(ctx, s.db, selectRows, decodeRecord)
+// Load reads the records of these proxies, or with nil of all; rows of nonsense
+// are described in skipped.
+func (s *Store) Load(ctx context.Context, ids []string) (records []storage.Record, skipped []error, err error) {
+	if ids == nil {
+		records, skipped, err = scan(ctx, s.db, decodeRecord, selectRows)
+	} else {
+		records, skipped, err = scan(ctx, s.db, decodeRecord, selectRows+" AND proxy_id IN "+listed, toList(ids))
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("load from %s: %w", s.path, err)
 	}
 	return records, skipped, nil
-}
-
-// Prune removes the old rows that keep does not claim, nonsense included.
-func (s *Store) Prune(ctx context.Context, olderThan time.Time, keep func(proxyID string) bool) (removed int, err error) {
-	err = s.transact(ctx, func(tx *sql.Tx) error {
-		old, err := idsNotUpdatedSince(tx, olderThan)
-		if err != nil {
-			return err
-		}
-		removed, err = deleteUnless(tx, old, keep)
-		return err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("prune %s: %w", s.path, err)
-	}
-	return removed, nil
 }
 
 // Salt returns the random bytes kept in the table meta. What is there but has

@@ -71,7 +71,7 @@ func mustSave(t testing.TB, store *Store, records ...storage.Record) {
 // mustLoad returns the records by id.
 func mustLoad(t testing.TB, store *Store) map[string]storage.Record {
 	t.Helper()
-	records, skipped, err := store.Load(context.Background())
+	records, skipped, err := store.Load(context.Background(), nil)
 	if err != nil || len(skipped) > 0 {
 		t.Fatalf("load: %v, skipped %v", err, skipped)
 	}

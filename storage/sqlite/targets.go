@@ -68,11 +68,11 @@ func replaceRests(tx *sql.Tx, rests []storage.TargetRest) error {
 
 // LoadTargets reads both tables; rows of nonsense and what is over are left out.
 func (s *Store) LoadTargets(ctx context.Context, now time.Time) ([]storage.Ban, []storage.TargetRest, error) {
-	bans, _, err := scan(ctx, s.db, selectBans, decodeBan)
+	bans, _, err := scan(ctx, s.db, decodeBan, selectBans)
 	if err != nil {
 		return nil, nil, fmt.Errorf("load bans from %s: %w", s.path, err)
 	}
-	rests, _, err := scan(ctx, s.db, selectRests, decodeRest)
+	rests, _, err := scan(ctx, s.db, decodeRest, selectRests)
 	if err != nil {
 		return nil, nil, fmt.Errorf("load rests of targets from %s: %w", s.path, err)
 	}

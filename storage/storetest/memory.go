@@ -30,14 +30,17 @@ func NewMemory(now func() time.Time) *Memory {
 	return &Memory{now: now, rows: make(map[string]storage.Record), pauses: make(map[string]storage.Pause)}
 }
 
-// Load returns every record.
-func (m *Memory) Load(ctx context.Context) (records []storage.Record, skipped []error, err error) {
+// Load returns the records of these proxies, or with nil of all.
+func (m *Memory) Load(ctx context.Context, ids []string) (records []storage.Record, skipped []error, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, record := range m.rows {
+	for id, record := range m.rows {
+		if ids != nil && !slices.Contains(ids, id) {
+			continue
+		}
 		record.Failures, record.Window = slices.Clone(record.Failures), slices.Clone(record.Window)
 		records = append(records, record)
 	}

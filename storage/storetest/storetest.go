@@ -34,6 +34,7 @@ func Run(t *testing.T, open Open) {
 		"created_at is kept, updated_at moves":     stampsAreTheStores,
 		"later of two records wins":                laterWins,
 		"one invalid record fails the whole batch": allOrNothing,
+		"load leaves out who is not asked for":     loadsNamed,
 		"gone and old rows are pruned, no others":  prune,
 		"salt is made once":                        saltIsStable,
 		"cancelled call leaves the data alone":     cancelledCall,
@@ -111,7 +112,7 @@ func (c *clock) advance(d time.Duration) {
 
 func load(t *testing.T, store storage.Store) []storage.Record {
 	t.Helper()
-	records, skipped, err := store.Load(t.Context())
+	records, skipped, err := store.Load(t.Context(), nil)
 	if err != nil {
 		t.Fatalf("load: %v", err)
 	}
@@ -147,6 +148,25 @@ func everyFieldSurvives(t *testing.T, store storage.Store, _ *clock) {
 	}
 	if diff := gocmp.Diff(want, load(t, store)); diff != "" {
 		t.Errorf("loaded differs (-saved +loaded):\n%s", diff)
+	}
+}
+
+func loadsNamed(t *testing.T, store storage.Store, _ *clock) {
+	save(t, store, Record("a"), Record("b"), Record("c"))
+	for _, ids := range [][]string{{}, {"b"}, {"c", "gone", "a", "it's", "c"}} {
+		records, skipped, err := store.Load(t.Context(), ids)
+		if err != nil || len(skipped) > 0 {
+			t.Fatalf("load %q: skipped %v, %v", ids, skipped, err)
+		}
+		var got []string
+		for _, record := range records {
+			got = append(got, record.ProxyID)
+		}
+		slices.Sort(got)
+		want := slices.DeleteFunc([]string{"a", "b", "c"}, func(id string) bool { return !slices.Contains(ids, id) })
+		if !slices.Equal(got, want) {
+			t.Errorf("load %q gave %q", ids, got)
+		}
 	}
 }
 
@@ -226,7 +246,7 @@ func cancelledCall(t *testing.T, store storage.Store, _ *clock) {
 	if err := store.Save(ctx, []storage.Record{Record("b")}); err == nil {
 		t.Error("save: no error")
 	}
-	if _, _, err := store.Load(ctx); err == nil {
+	if _, _, err := store.Load(ctx, nil); err == nil {
 		t.Error("load: no error")
 	}
 	if _, err := store.Prune(ctx, Epoch.Add(time.Hour), func(string) bool { return false }); err == nil {
@@ -246,7 +266,7 @@ func concurrentUse(t *testing.T, store storage.Store, _ *clock) {
 				if err := store.Save(t.Context(), []storage.Record{Record(fmt.Sprintf("%d-%d", worker, i))}); err != nil {
 					t.Errorf("save: %v", err)
 				}
-				if _, _, err := store.Load(t.Context()); err != nil {
+				if _, _, err := store.Load(t.Context(), nil); err != nil {
 					t.Errorf("load: %v", err)
 				}
 				if err := concurrentExtras(t.Context(), store, fmt.Sprint(worker)); err != nil {

@@ -32,9 +32,6 @@ import (
 	"swivel/storage/sqlite"
 )
 
-// orphanAge is how long the state of a proxy that left the lists is kept.
-const orphanAge = 30 * 24 * time.Hour
-
 // headerTimeout and keepAlive bound a client connection: the time for a request
 // head, and the time between two requests (longer than the 60 seconds after
 // which common clients drop theirs, so that it is they who close).
@@ -49,6 +46,7 @@ type Daemon struct {
 	log *eventlog.Log
 
 	store      *sqlite.Store
+	salt       []byte
 	journal    *storage.Journal
 	pool       *pool.Pool
 	transports *upstream.Transports
@@ -162,18 +160,19 @@ func (d *Daemon) openPool(ctx context.Context, lists Lists) error {
 	if err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
-	records, skipped, err := store.Load(ctx)
+	specs, dropped := withoutSelf(lists.Specs, d.self)
+	if len(specs) == 0 {
+		return &ListError{errors.New("proxies: the only proxies listed are swivel itself")}
+	}
+	records, skipped, err := store.Load(ctx, storedIDs(specs, salt))
 	if err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
 	if len(skipped) > 0 {
 		d.log.Warn().Int("rows", len(skipped)).AnErr("first", skipped[0]).Msg("rows of the database make no sense and are not used")
 	}
-	specs, dropped := withoutSelf(lists.Specs, d.self)
-	if len(specs) == 0 {
-		return &ListError{errors.New("proxies: the only proxies listed are swivel itself")}
-	}
 	d.stored = restorer(records)
+	d.salt = salt
 	d.pool = pool.New(specs, pool.Options{
 		Breaker: d.cfg.BreakerSettings(), Salt: salt, ProbeRate: d.cfg.Restart.ProbeRate,
 		TargetRest: time.Duration(d.cfg.Targets.Rest), MaxTargetRest: time.Duration(d.cfg.Targets.MaxRest),
@@ -185,7 +184,7 @@ func (d *Daemon) openPool(ctx context.Context, lists Lists) error {
 	if err := errors.Join(d.loadPauses(ctx), d.loadTargets(ctx)); err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
-	return d.prune(ctx)
+	return nil
 }
 
 func (d *Daemon) restored(records []storage.Record) int {
@@ -196,24 +195,6 @@ func (d *Daemon) restored(records []storage.Record) int {
 		}
 	}
 	return n
-}
-
-func (d *Daemon) prune(ctx context.Context) error {
-	segments := map[pool.ID]bool{}
-	for _, s := range d.pool.Segments() {
-		segments[d.pool.SegmentID(s.Name)] = true
-	}
-	removed, err := d.store.Prune(ctx, time.Now().Add(-orphanAge), func(id string) bool {
-		_, ok := d.pool.Get(pool.ID(id))
-		return ok || segments[pool.ID(id)]
-	})
-	if err != nil {
-		return fmt.Errorf("db: %w", err)
-	}
-	if removed > 0 {
-		d.log.Info().Int("rows", removed).Msg("forgot proxies that left the lists long ago")
-	}
-	return nil
 }
 
 func (d *Daemon) build() {
@@ -292,6 +273,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	workers.Go(func() { d.registry.Sweep(background) })
 	workers.Go(func() { d.transports.Sweep(background) })
 	workers.Go(func() { d.saveTargets(background) })
+	workers.Go(func() { d.pruneDaily(background) })
 	served := make(chan error, 1)
 	go func() { served <- d.front.Serve(d.listener) }()
 	if d.admin != nil {

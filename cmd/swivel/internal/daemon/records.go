@@ -66,6 +66,21 @@ func toSnapshot(r storage.Record) (breaker.Snapshot, bool) {
 	}, true
 }
 
+// storedIDs are the ids of the rows that matter to a pool of these proxies: their
+// own, and those of their segments.
+func storedIDs(specs []pool.Spec, salt []byte) []string {
+	ids := make([]string, 0, len(specs))
+	segments := map[string]bool{"": true} // not in any
+	for i := range specs {
+		ids = append(ids, string(specs[i].ID(salt)))
+		if name := pool.SegmentName(&specs[i]); !segments[name] {
+			segments[name] = true
+			ids = append(ids, string(pool.SegmentID(name, salt)))
+		}
+	}
+	return ids
+}
+
 // restorer gives each proxy what was stored of it.
 func restorer(records []storage.Record) func(pool.ID) (breaker.Snapshot, bool) {
 	byID := make(map[pool.ID]storage.Record, len(records))

@@ -38,7 +38,7 @@ func (d *Daemon) Reload() {
 // replace changes the members of the pool. The rows of the database are read
 // only when somebody joins, and not kept.
 func (d *Daemon) replace(specs []pool.Spec) pool.Change {
-	rows := sync.OnceValue(d.rows)
+	rows := sync.OnceValue(func() func(pool.ID) (breaker.Snapshot, bool) { return d.rows(specs) })
 	d.stored = func(id pool.ID) (breaker.Snapshot, bool) { return rows()(id) }
 	defer func() { d.stored = nil }()
 	change := d.pool.Replace(specs, time.Now())
@@ -54,13 +54,13 @@ func (d *Daemon) remembered(id pool.ID) (breaker.Snapshot, bool) {
 	return d.stored(id)
 }
 
-// rows is what the database has now. Of a proxy that left the list and came
-// back that is more than it had at the start.
-func (d *Daemon) rows() func(pool.ID) (breaker.Snapshot, bool) {
+// rows is what the database has now of the members to be. Of a proxy that left
+// the list and came back that is more than it had at the start.
+func (d *Daemon) rows(specs []pool.Spec) func(pool.ID) (breaker.Snapshot, bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	_ = d.journal.Flush(ctx) // what cannot be written is an incident, which the journal reports
-	records, _, err := d.store.Load(ctx)
+	records, _, err := d.store.Load(ctx, storedIDs(specs, d.salt))
 	if err != nil {
 		d.log.Error().Err(err).Msg("what is known of the proxies that came back could not be read")
 	}
