@@ -31,6 +31,7 @@ func benchmarkPick(b *testing.B, n, open int) {
 		}
 	}
 	b.ReportAllocs()
+	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		x, _, _ := p.Begin("bench", "target.test:443", epoch)
 		var events []Event
@@ -41,6 +42,7 @@ func benchmarkPick(b *testing.B, n, open int) {
 				return
 			}
 			g.proxy.breaker.Report(g.permit.own, breaker.Verdict{}, epoch)
+			g.proxy.inFlight.Add(-1)
 		}
 	})
 }

@@ -32,7 +32,7 @@ func (x *Exchange) targetUp(by *Proxy, now time.Time, events *[]Event) {
 	p.memory.noteReached(x.target, now)
 	*events = appendOutage(*events, p.outage.success(now), x.id)
 	for _, l := range x.late {
-		x.countOverdue(l)
+		x.countOverdue(l, now)
 	}
 	if len(x.pending) == 0 && !p.memory.mayBeTroubled(x.target) {
 		return

@@ -149,7 +149,7 @@ func TestARemovedProxyDoesNotComeBackToRest(t *testing.T) {
 			x.Reached(l, FirstByte, 0, later)
 		}
 	}
-	if got := p.closed.Load(); got != 1 {
+	if got := p.current.Load().all.usable.Load(); got != 1 {
 		t.Errorf("%d closed members of one", got)
 	}
 }

@@ -137,15 +137,17 @@ func (x *Exchange) Overdue(l *Lease, now time.Time) {
 	l.overdue = true
 	x.late = append(x.late, l)
 	if x.pool.memory.reachedSince(x.target, a.Started, now) {
-		x.countOverdue(l)
+		x.countOverdue(l, now)
 	}
 }
 
 // countOverdue counts an overdue attempt against its proxy, once.
-func (x *Exchange) countOverdue(l *Lease) {
+func (x *Exchange) countOverdue(l *Lease, now time.Time) {
 	if !l.counted && x.attempts[l.index].Signal == NoSignal {
 		l.counted = true
-		l.Proxy.overdue.Add(1)
+		if l.Proxy.overdue.Add(1) == overdueLimit {
+			x.pool.refresh(l.Proxy, now)
+		}
 	}
 }
 
@@ -251,8 +253,8 @@ func (x *Exchange) record(l *Lease, s Signal, now time.Time) bool {
 	}
 	a.Signal, a.Took = s, now.Sub(a.Started)
 	x.running--
-	if l.counted {
-		l.Proxy.overdue.Add(-1)
+	if l.counted && l.Proxy.overdue.Add(-1) == overdueLimit-1 {
+		x.pool.refresh(l.Proxy, now)
 	}
 	return true
 }

@@ -16,6 +16,7 @@ type Pause struct {
 func (p *Pool) Pause(members []*Proxy, why Pause) {
 	for _, m := range members {
 		m.paused.Store(&why)
+		p.current.Load().refresh(m)
 	}
 }
 
@@ -25,6 +26,7 @@ func (p *Pool) Resume(members []*Proxy) int {
 	n := 0
 	for _, m := range members {
 		if m.paused.Swap(nil) != nil {
+			p.current.Load().refresh(m)
 			n++
 		}
 	}

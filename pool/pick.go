@@ -8,10 +8,11 @@ import (
 	"swivel/breaker"
 )
 
-// drawLimit is how many draws a pick makes before it goes through the list.
-// A draw that meets a member who is out is thrown away and repeated: what is
-// left of the distribution then is exactly the weights of those who are in.
-// With nine of ten members out, one pick in a thousand needs the list.
+// drawLimit is how many draws a pick makes before it goes through the list. A
+// draw that meets a member which this exchange must not use is thrown away and
+// repeated: what is left of the distribution then is exactly the weights of the
+// others. With nine of ten members excluded, one pick in a thousand needs the
+// list.
 const drawLimit = 64
 
 // overdueLimit is how many overdue attempts suspend a proxy.
@@ -24,37 +25,31 @@ type grant struct {
 }
 
 // pick chooses the proxy of the next attempt: a due one, when the exchange may
-// carry a probe and it is time for one; else one in use, by weight; and when
-// there is none left, again a due one, whoever may carry it.
+// carry a probe and it is time for one; else one in use, by the strategy; and
+// when there is none left, again a due one, whoever may carry it.
 func (x *Exchange) pick(now time.Time, lease time.Duration, mayProbe bool, events *[]Event) (grant, bool) {
 	s := x.pool.current.Load()
+	v := s.all
 	if mayProbe && len(x.attempts) == 0 {
-		if g, ok := x.pickDue(s, now, lease, true, events); ok {
+		if g, ok := x.pickDue(s, v, now, lease, true, events); ok {
 			return g, true
 		}
 	}
-	if g, ok := x.draw(s, now, lease, events); ok {
+	if g, ok := x.draw(v, now, lease, events); ok {
 		return g, true
 	}
-	if g, ok := x.pickFromList(s, now, lease, events); ok {
+	if g, ok := x.pickFromList(v, now, lease, events); ok {
 		return g, true
 	}
-	return x.pickDue(s, now, lease, false, events)
+	return x.pickDue(s, v, now, lease, false, events)
 }
 
-// draw tries the luck of the weights.
-func (x *Exchange) draw(s *snapshot, now time.Time, lease time.Duration, events *[]Event) (grant, bool) {
+// draw tries what the strategy proposes.
+func (x *Exchange) draw(v *view, now time.Time, lease time.Duration, events *[]Event) (grant, bool) {
 	for range drawLimit {
-		i := s.draw.draw()
-		if i < 0 {
+		m := x.propose(v, now)
+		if m == nil {
 			return grant{}, false
-		}
-		m := s.proxies[i]
-		if m.breaker.Resting() || x.excludes(s, m) {
-			continue
-		}
-		if f := m.breaker.Factor(now); f < 1 && rand.Float64() >= f {
-			continue
 		}
 		if g, ok := x.acquire(m, now, lease, events); ok {
 			return g, true
@@ -63,14 +58,33 @@ func (x *Exchange) draw(s *snapshot, now time.Time, lease time.Duration, events 
 	return grant{}, false
 }
 
-// pickFromList draws among the members that are in, by going through all.
-func (x *Exchange) pickFromList(s *snapshot, now time.Time, lease time.Duration, events *[]Event) (grant, bool) {
+// candidate draws a member that the exchange may use; nil if luck found none.
+func (x *Exchange) candidate(v *view, now time.Time) *Proxy {
+	for range drawLimit {
+		m := v.draw()
+		if m == nil {
+			return nil
+		}
+		if skip := x.skip(v, m, now); skip != InUse {
+			x.pool.skipped[skip].Add(1)
+			continue
+		}
+		if f := m.breaker.Factor(now); f < 1 && rand.Float64() >= f {
+			continue
+		}
+		return m
+	}
+	return nil
+}
+
+// pickFromList draws among the members that may be used, by going through all.
+func (x *Exchange) pickFromList(v *view, now time.Time, lease time.Duration, events *[]Event) (grant, bool) {
 	var in []*Proxy
 	var weights []float64
 	var total float64
-	if x.pool.closed.Load() > 0 {
-		for _, m := range s.proxies {
-			if m.Spec.Weight > 0 && !m.breaker.Resting() && !x.excludes(s, m) {
+	if v.usable.Load() > 0 {
+		for _, m := range v.members {
+			if m.usable() && x.skip(v, m, now) == InUse {
 				w := m.Spec.Weight * m.breaker.Factor(now)
 				in, weights, total = append(in, m), append(weights, w), total+w
 			}
@@ -100,10 +114,10 @@ func drawWeighted(weights []float64, total float64) int {
 // pickDue leases the proxy that has been due for longest. How many probes there
 // are is limited by their rate, and as long as others serve also by the share of
 // the exchanges that carry one.
-func (x *Exchange) pickDue(s *snapshot, now time.Time, lease time.Duration, shared bool, events *[]Event) (grant, bool) {
+func (x *Exchange) pickDue(s *snapshot, v *view, now time.Time, lease time.Duration, shared bool, events *[]Event) (grant, bool) {
 	p := x.pool
 	for _, m := range p.resting.due(now) {
-		if s.byID[m.ID] != m || x.excludes(s, m) {
+		if s.byID[m.ID] != m || m.paused.Load() != nil || int(m.overdue.Load()) >= overdueLimit || x.skip(v, m, now) != InUse {
 			continue
 		}
 		if p.probes.TokensAt(now) < 1 || shared && p.probeShare.Tokens(now) < 1 {
@@ -121,42 +135,39 @@ func (x *Exchange) pickDue(s *snapshot, now time.Time, lease time.Duration, shar
 	return grant{}, false
 }
 
-// excludes says whether the exchange must not use the member: it is paused,
-// banned for the target, too many of its attempts are overdue, or the exchange has tried it
-// already. A rotating proxy, or the only one there is, may come again, for a new
-// connection may leave elsewhere; but not when it could not even be connected.
-func (x *Exchange) excludes(s *snapshot, m *Proxy) bool {
-	if m.paused.Load() != nil || int(m.overdue.Load()) >= overdueLimit || slices.Contains(x.banned, m.runtime) {
-		return true
+// skip says whether the exchange must not use a member that others may: it is
+// full, banned for the target, or the exchange has tried it already. A rotating
+// proxy, or the only one there is, may come again, for a new connection may leave
+// elsewhere; but not when it could not even be connected.
+func (x *Exchange) skip(v *view, m *Proxy, now time.Time) Skip {
+	if skip := m.room(now); skip != InUse {
+		return skip
 	}
-	again := m.Spec.Rotating || s.candidates == 1
+	if slices.Contains(x.banned, m.runtime) {
+		return Banned
+	}
+	again := m.Spec.Rotating || len(v.members) == 1
 	for i := range x.attempts {
-		if a := &x.attempts[i]; a.Proxy.ID == m.ID && (!again || a.Signal.dial()) {
-			return true
+		if a := &x.attempts[i]; a.Proxy.runtime == m.runtime && (!again || a.Signal.dial()) {
+			return Tried
 		}
 	}
-	return false
+	return InUse
 }
 
-// acquire asks the member's breaker, and before it that of its segment. A
-// refusal can have an effect too: it may find that a probe got lost.
+// acquire takes the room for one use, and asks the breakers: that of the
+// member's segment, and its own. A refusal can have an effect too: it may find
+// that a probe got lost.
 func (x *Exchange) acquire(m *Proxy, now time.Time, lease time.Duration, events *[]Event) (grant, bool) {
-	p := x.pool
-	var held permits
-	if m.segment != nil {
-		permit, ok := x.acquireSegment(m, now, lease, events)
-		if !ok {
-			return grant{}, false
-		}
-		held.segment = permit
-	}
-	permit, effect, ok := m.breaker.Acquire(now, lease)
-	p.note(m, effect, Event{Request: x.id}, now, events)
-	held.own = permit
-	if !ok {
-		p.settleSegment(m, held.segment, breaker.Verdict{Outcome: breaker.Ignored}, Event{}, now, events)
+	if !m.enter(now) {
 		return grant{}, false
 	}
+	held, ok := x.permits(m, now, lease, events)
+	if !ok {
+		m.inFlight.Add(-1)
+		return grant{}, false
+	}
+	p := x.pool
 	if held.probe() {
 		p.probes.AllowN(now, 1)
 	}
@@ -164,6 +175,24 @@ func (x *Exchange) acquire(m *Proxy, now time.Time, lease time.Duration, events 
 		p.segments.note(m.segment)
 	}
 	return grant{m, held}, true
+}
+
+// permits asks the breakers.
+func (x *Exchange) permits(m *Proxy, now time.Time, lease time.Duration, events *[]Event) (held permits, granted bool) {
+	p := x.pool
+	if m.segment != nil {
+		if held.segment, granted = x.acquireSegment(m, now, lease, events); !granted {
+			p.skipped[InSegment].Add(1)
+			return held, false
+		}
+	}
+	var effect breaker.Effect
+	held.own, effect, granted = m.breaker.Acquire(now, lease)
+	p.note(m, effect, Event{Request: x.id}, now, events)
+	if !granted {
+		p.settleSegment(m, held.segment, breaker.Verdict{Outcome: breaker.Ignored}, Event{}, now, events)
+	}
+	return held, granted
 }
 
 // acquireSegment asks the breaker of the member's segment. While the segment

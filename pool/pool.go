@@ -32,6 +32,8 @@ type Options struct {
 	// BanRest is how long a proxy that refuses a target is not asked for it. 0
 	// means five minutes.
 	BanRest time.Duration
+	// Strategy is how a proxy is chosen among those that are usable.
+	Strategy Strategy
 	// Segment switches segments on; nil: off.
 	Segment *SegmentOptions
 	// Restore returns the stored state of a proxy, if there is any; nil for
@@ -59,7 +61,7 @@ type Pool struct {
 	probeShare *budget.Budget
 	resting    resting
 	segments   segments
-	closed     atomic.Int64 // members that can be picked and whose breaker is closed
+	skipped    [skips]atomic.Uint64
 	memory     *memory
 	outage     outage
 	everyday   everyday
@@ -71,12 +73,26 @@ type Pool struct {
 	waiting   suspicions
 }
 
-// snapshot is one generation of members. It never changes.
+// snapshot is one generation of members. Who they are never changes.
 type snapshot struct {
-	proxies    []*Proxy
-	draw       aliasTable
-	byID       map[ID]*Proxy
-	candidates int // members that can be picked at all
+	proxies []*Proxy
+	byID    map[ID]*Proxy
+	all     *view
+
+	mu sync.Mutex // held while a view learns who is usable
+}
+
+// refresh takes note of whether a proxy is usable now. It returns the member
+// that it is in this snapshot; false when a reload has removed it.
+func (s *snapshot) refresh(m *Proxy) (*Proxy, bool) {
+	member, in := s.byID[m.ID]
+	if !in || member.runtime != m.runtime {
+		return nil, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all.refresh(member)
+	return member, true
 }
 
 // New returns a pool of the given members at the given time.
@@ -85,7 +101,7 @@ func New(specs []Spec, o Options, now time.Time) *Pool {
 	p.outage.window = p.options.Breaker.Window
 	p.segments.options = p.options.Segment
 	p.waiting.by = map[targetKey][]*suspicion{}
-	p.current.Store(&snapshot{})
+	p.current.Store(&snapshot{all: newView(nil, Weighted)})
 	p.Replace(specs, now)
 	return p
 }
@@ -106,12 +122,10 @@ func (p *Pool) Replace(specs []Spec, now time.Time) Change {
 		byID:    make(map[ID]*Proxy, len(specs)),
 	}
 	var change Change
-	weights := make([]float64, 0, len(specs))
-	positive := 0
 	for i := range specs {
 		spec := &specs[i]
 		id := spec.ID(p.options.Salt)
-		member := &Proxy{ID: id, Spec: spec}
+		member := &Proxy{ID: id, Spec: spec, index: i}
 		if was, ok := old.byID[id]; ok {
 			member.runtime = p.keep(was, spec, now)
 			change.Kept++
@@ -122,19 +136,16 @@ func (p *Pool) Replace(specs []Spec, now time.Time) Change {
 		member.segment = p.segments.of(spec, func(name string) *breaker.Breaker { return p.newSegmentBreaker(name, now) })
 		next.proxies = append(next.proxies, member)
 		next.byID[id] = member
-		weights = append(weights, spec.Weight)
-		if spec.Weight > 0 {
-			positive++
-		}
 	}
-	next.draw = newAliasTable(weights)
-	next.candidates = positive
+	next.all = newView(next.proxies, p.options.Strategy)
 	change.Removed = len(old.proxies) - change.Kept
 	probeRate := p.options.ProbeRate + float64(len(specs))/100
 	p.probes.SetLimitAt(now, rate.Limit(probeRate))
 	p.probes.SetBurstAt(now, int(math.Ceil(probeRate)))
 	p.current.Store(next)
-	p.closed.Store(int64(next.closed()))
+	for _, m := range next.proxies { // what happened while the view was made
+		next.refresh(m)
+	}
 	p.resting.rebuild(next.proxies, now)
 	return change
 }
@@ -165,35 +176,29 @@ func SettingsOf(spec *Spec, pool breaker.Settings) breaker.Settings {
 // breaker other limits than before, it goes on from the same state under the new
 // ones; attempts under way then report to nobody.
 func (p *Pool) keep(was *Proxy, spec *Spec, now time.Time) *runtime {
+	was.setRate(spec.Rate, now)
 	settings := SettingsOf(spec, p.options.Breaker)
 	if settings == SettingsOf(was.Spec, p.options.Breaker) {
 		return was.runtime
 	}
-	next := &runtime{id: was.ID, breaker: breaker.Restore(settings, was.breaker.Snapshot(now), rand.Float64, now)}
+	next := &runtime{id: was.ID, usage: was.usage, breaker: breaker.Restore(settings, was.breaker.Snapshot(now), rand.Float64, now)}
 	next.paused.Store(was.paused.Load())
 	next.lastSuccess.Store(was.lastSuccess.Load())
 	return next
 }
 
-// closed counts the members in use whose breaker is closed.
-func (s *snapshot) closed() int {
-	n := 0
-	for _, m := range s.proxies {
-		if m.Spec.Weight > 0 && !m.breaker.Resting() {
-			n++
-		}
-	}
-	return n
-}
-
 func (p *Pool) newRuntime(id ID, spec *Spec, now time.Time) *runtime {
+	r := &runtime{id: id, usage: new(usage)}
+	r.setRate(spec.Rate, now)
 	settings := SettingsOf(spec, p.options.Breaker)
 	if p.options.Restore != nil {
 		if snap, ok := p.options.Restore(id); ok {
-			return &runtime{id: id, breaker: breaker.Restore(settings, snap, rand.Float64, now)}
+			r.breaker = breaker.Restore(settings, snap, rand.Float64, now)
+			return r
 		}
 	}
-	return &runtime{id: id, breaker: breaker.New(settings, rand.Float64)}
+	r.breaker = breaker.New(settings, rand.Float64)
+	return r
 }
 
 // Proxies returns the members in the order of their lists. The slice must not
@@ -210,9 +215,9 @@ func (p *Pool) Get(id ID) (*Proxy, bool) {
 // one can be now, at most a minute so that clients look again in time.
 func (p *Pool) RetryAfter(now time.Time) time.Duration {
 	soonest := time.Minute
-	for _, m := range p.Proxies() {
-		if m.Spec.Weight > 0 && m.Paused() == nil {
-			soonest = min(soonest, m.breaker.RetryAfter(now))
+	for _, m := range p.current.Load().all.members {
+		if m.paused.Load() == nil {
+			soonest = min(soonest, max(m.breaker.RetryAfter(now), m.roomAfter(now)))
 		}
 		if soonest <= 0 {
 			return 0

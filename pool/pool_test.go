@@ -112,7 +112,7 @@ func TestAReloadAppliesWhatALineSaysAboutItsBreaker(t *testing.T) {
 	if s := m.breaker.State(epoch); s != breaker.Open {
 		t.Errorf("%v after two failures", s)
 	}
-	if got := p.closed.Load(); got != 0 {
+	if got := p.current.Load().all.usable.Load(); got != 0 {
 		t.Errorf("%d closed members", got)
 	}
 }

@@ -15,12 +15,14 @@ type Proxy struct {
 	Spec *Spec
 	*runtime
 	segment *segment // nil: none
+	index   int      // in its snapshot
 }
 
 // runtime is what outlives a reload.
 type runtime struct {
 	id      ID
 	breaker *breaker.Breaker
+	*usage
 
 	lastSuccess atomic.Int64 // unix nanoseconds, 0: never
 	lastFailed  atomic.Bool  // the last decided outcome was no success
@@ -68,14 +70,22 @@ type permits struct {
 // probe says whether the attempt decides about something that rests.
 func (p permits) probe() bool { return p.own.Probe() || p.segment.Probe() }
 
+// usable says whether the proxy may be drawn at all, whoever asks.
+func (r *runtime) usable() bool {
+	return !r.breaker.Resting() && r.paused.Load() == nil && int(r.overdue.Load()) < overdueLimit
+}
+
 // Lease is the right to use a proxy for one attempt. It is settled exactly
-// once through the Exchange that gave it.
+// once through the Exchange that gave it, and released when its connection is
+// no longer used.
 type Lease struct {
 	Proxy  *Proxy
 	permit permits
 	// Probe is set when the attempt decides about a resting proxy or segment.
 	Probe   bool
 	Started time.Time
+
+	released atomic.Bool
 
 	// Guarded by Exchange.mu.
 	settled bool

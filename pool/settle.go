@@ -18,6 +18,9 @@ func (p *Pool) settle(m *Proxy, permit permits, v breaker.Verdict, ev Event, now
 	p.settleSegment(m, permit.segment, v, ev, now, events)
 	switch v.Outcome {
 	case breaker.Success:
+		if v.Latency > 0 {
+			m.firstByte.add(v.Latency)
+		}
 		p.everyday.successes.Add(1)
 		p.cleared(m.runtime, now)
 	case breaker.Failure:
@@ -55,16 +58,11 @@ func (p *Pool) suspect(m *Proxy, permit permits, ev Event, now time.Time, events
 	p.settleSegment(m, permit.segment, v, ev, now, events)
 }
 
-// note turns what a breaker did into an event, and keeps count of who is closed
-// and of when the others may be tried.
+// note turns what a breaker did into an event, and keeps account of who is
+// usable and of when the others may be tried.
 func (p *Pool) note(m *Proxy, e breaker.Effect, ev Event, now time.Time, events *[]Event) {
-	if current, in := p.Get(m.ID); in && current.runtime == m.runtime { // a reload may have removed it, or changed its weight
-		for t := range e.Transitions {
-			p.countClosed(current, t)
-		}
-		if e.Moved || m.breaker.Resting() {
-			p.resting.update(current, now)
-		}
+	if e.Moved || m.breaker.Resting() {
+		p.refresh(m, now)
 	}
 	if e.Changed {
 		ev.Proxy, ev.Effect = m, e
@@ -72,30 +70,25 @@ func (p *Pool) note(m *Proxy, e breaker.Effect, ev Event, now time.Time, events 
 	}
 }
 
-// countClosed keeps the number of members in use that are closed.
-func (p *Pool) countClosed(m *Proxy, t breaker.Transition) {
-	if m.Spec.Weight == 0 {
-		return
-	}
-	switch {
-	case t.From == breaker.Closed:
-		p.closed.Add(-1)
-	case t.To == breaker.Closed:
-		p.closed.Add(1)
+// refresh takes note of whether the proxy is usable now, and of when it may be
+// tried if it rests.
+func (p *Pool) refresh(m *Proxy, now time.Time) {
+	if member, in := p.current.Load().refresh(m); in {
+		p.resting.update(member, now)
 	}
 }
 
 // alone says whether no other member could serve in m's place.
 func (p *Pool) alone(m *Proxy) bool {
-	others := p.closed.Load()
-	if m.Spec.Weight > 0 && !m.breaker.Resting() {
+	others := p.current.Load().all.usable.Load()
+	if m.Spec.Weight > 0 && m.usable() {
 		others--
 	}
 	return others <= 0
 }
 
 // candidates is how many members there are that can be picked at all.
-func (p *Pool) candidates() int { return p.current.Load().candidates }
+func (p *Pool) candidates() int { return len(p.current.Load().all.members) }
 
 // working counts the members that succeeded lately, up to a limit.
 func (p *Pool) working(now time.Time, limit int) int {

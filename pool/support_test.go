@@ -127,5 +127,6 @@ func serve(p *Pool, now time.Time) (*Proxy, error) {
 		return nil, fmt.Errorf("no proxy was available")
 	}
 	x.Reached(l, FirstByte, 0, now)
+	l.Release()
 	return l.Proxy, nil
 }

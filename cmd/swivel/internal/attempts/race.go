@@ -33,8 +33,8 @@ type Plan[T any] struct {
 const grace = 5 * time.Second
 
 // Run tries proxies until one serves, and returns what it yields and its lease.
-// The lease is not settled: the caller does that when the attempt's fate is
-// known. Attempts that are overtaken run on in the background to their own
+// The lease is neither settled nor released: the caller does the one when the
+// attempt's fate is known, and the other when its connection is no longer used. Attempts that are overtaken run on in the background to their own
 // verdict; else a proxy that never answers would stay unblamed because it is
 // always overtaken. The error is a *reply.Error or wraps ErrClientGone.
 func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease *pool.Lease, err error) {
@@ -208,6 +208,7 @@ func (r *race[T]) overtaken(a arrival[T]) {
 		return
 	}
 	r.plan.Late(a.lease, a.value)
+	a.lease.Release()
 }
 
 // leave ends the race. Who is still on the way goes on without the client.
@@ -234,6 +235,7 @@ func (x *Exchange) fail(l *pool.Lease, err error) pool.Fault {
 		fault.Signal, fault.Rest = up.Signal, up.RetryAfter
 	}
 	x.Fail(l, fault)
+	l.Release()
 	return fault
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -119,7 +120,7 @@ func simulate(t *testing.T, s shape) (o outcome) {
 		}
 		specs := make([]pool.Spec, len(s.proxies))
 		for i := range specs {
-			specs[i] = pool.Spec{Host: fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), Port: uint16(1 + i%60_000), Weight: 1, MaxInFlight: i, Rotating: s.rotating}
+			specs[i] = pool.Spec{Host: fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), Port: uint16(1 + i%60_000), Weight: 1, Name: strconv.Itoa(i), Rotating: s.rotating}
 		}
 		p := pool.New(specs, pool.Options{Breaker: breaker.DefaultSettings(), Salt: []byte("salt")}, time.Now())
 		sim.loop = New(p, Settings{
@@ -146,7 +147,10 @@ type simulation struct {
 func (s *simulation) isBad(i int) bool { return s.bad != nil && s.bad(i) }
 
 // index is the proxy's place in the shape: the simulation numbers the specs.
-func index(m *pool.Proxy) int { return m.Spec.MaxInFlight }
+func index(m *pool.Proxy) int {
+	i, _ := strconv.Atoi(m.Spec.Name)
+	return i
+}
 
 func (s *simulation) events(events []pool.Event) {
 	s.mu.Lock()
@@ -198,6 +202,7 @@ func (s *simulation) exchange(id, target string) {
 	refused := err != nil && len(x.Attempts()) == 0
 	served := err == nil && behind == pool.NoSignal
 	if err == nil {
+		defer lease.Release()
 		if served {
 			time.Sleep(5 * time.Millisecond)
 			x.Reached(lease, pool.FirstByte, time.Since(began))

@@ -28,6 +28,8 @@ type Config struct {
 	Grace          Duration `yaml:"grace"`            // what exchanges get to finish at shutdown
 	AllowOpenProxy bool     `yaml:"allow_open_proxy"` // serve anyone who can reach the port
 
+	Strategy pool.Strategy `yaml:"strategy"` // how a proxy is picked among those in use
+
 	Breaker  Breaker  `yaml:"breaker"`
 	Attempts Attempts `yaml:"attempts"`
 	Segment  Segment  `yaml:"segment"`

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"swivel/pool"
 )
 
 // environment is what Load looks variables up in.
@@ -145,7 +147,7 @@ func TestEveryKeyIsAnEnvironmentVariable(t *testing.T) {
 	samples := map[reflect.Type]string{
 		reflect.TypeFor[string](): "sample", reflect.TypeFor[int](): "321", reflect.TypeFor[float64](): "0.321", reflect.TypeFor[bool](): "true",
 		reflect.TypeFor[Duration](): "321s", reflect.TypeFor[Hedge](): "321ms", reflect.TypeFor[[]string](): "one,two",
-		reflect.TypeFor[[]int](): "403,429",
+		reflect.TypeFor[[]int](): "403,429", reflect.TypeFor[pool.Strategy](): "fastest",
 	}
 	defaults, n := Default(), 0
 	keys(reflect.ValueOf(defaults), nil, func(path []string, value reflect.Value) {

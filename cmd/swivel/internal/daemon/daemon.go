@@ -175,6 +175,7 @@ func (d *Daemon) openPool(ctx context.Context, lists Lists) error {
 	d.salt = salt
 	d.pool = pool.New(specs, pool.Options{
 		Breaker: d.cfg.BreakerSettings(), Salt: salt, ProbeRate: d.cfg.Restart.ProbeRate,
+		Strategy:   d.cfg.Strategy,
 		TargetRest: time.Duration(d.cfg.Targets.Rest), MaxTargetRest: time.Duration(d.cfg.Targets.MaxRest),
 		BanRest: time.Duration(d.cfg.Bans.Rest), Segment: d.cfg.SegmentOptions(), Restore: d.remembered,
 	}, time.Now())

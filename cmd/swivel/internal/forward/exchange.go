@@ -218,3 +218,10 @@ func (x *exchange) settle(s pool.Signal) {
 	}
 	x.Exchange.Fail(x.lease, pool.Fault{Signal: s})
 }
+
+// vacate says that the proxy's connection is no longer used.
+func (x *exchange) vacate() {
+	if x.lease != nil {
+		x.lease.Release()
+	}
+}

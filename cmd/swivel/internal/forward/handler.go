@@ -88,6 +88,7 @@ func (h *Handler) Serve(ctx context.Context, r Request) Result {
 	x.source.x = x
 	x.ctx, x.cancel = context.WithCancel(ctx)
 	defer x.cancel()
+	defer x.vacate()
 	if x.takeBody() {
 		h.chain.ServeHTTP(x, x.httpRequest())
 	}

@@ -106,6 +106,11 @@ func (r *rig) start(lines ...string) {
 	r.closers = append(r.closers, func() {
 		r.shutdown(2 * time.Second)
 		loop.Close()
+		for _, m := range r.pool.Proxies() {
+			if n := m.InFlight(); n != 0 {
+				r.t.Errorf("%s has %d in flight when all is over", m.Spec.Label(), n)
+			}
+		}
 		transports.Keep(func(pool.ID) bool { return false })
 	})
 }

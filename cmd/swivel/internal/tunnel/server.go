@@ -45,6 +45,7 @@ func (s *Server) Serve(ctx context.Context, c *net.TCPConn, early []byte, x *att
 		x.End()
 		return refuse(c, x.ID, err, answers)
 	}
+	defer lease.Release()
 	result := Result{Status: 200, Proxy: lease.Proxy, Opened: time.Since(began)}
 	v := watchFirstByte(x, lease, len(early) > 0, s.Loop.Settings.FirstByte)
 	if len(early) > 0 {

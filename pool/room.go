@@ -1,0 +1,83 @@
+package pool
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// What a line allows its proxy: so many exchanges at once (max_in_flight), and
+// so many a second (rate). Neither says anything about the proxy's health.
+
+// usage is how a proxy is used. It is safe for concurrent use, and outlives
+// every reload: what is under way goes on.
+type usage struct {
+	inFlight  atomic.Int32
+	firstByte ewma // of the targets reached through it
+	// limiter is nil without a rate, as nearly always.
+	limiter atomic.Pointer[rate.Limiter]
+}
+
+// setRate puts the line's rate in force. The bucket holds what one second
+// allows, at least one.
+func (u *usage) setRate(perSecond float64, now time.Time) {
+	limit, burst := rate.Limit(perSecond), int(min(max(1, math.Ceil(perSecond)), math.MaxInt32))
+	switch l := u.limiter.Load(); {
+	case perSecond == 0:
+		u.limiter.Store(nil)
+	case l == nil:
+		u.limiter.Store(rate.NewLimiter(limit, burst))
+	case l.Limit() != limit:
+		l.SetLimitAt(now, limit)
+		l.SetBurstAt(now, burst)
+	}
+}
+
+// room says whether the proxy may be used once more, and if not, why.
+func (m *Proxy) room(now time.Time) Skip {
+	if most := m.Spec.MaxInFlight; most > 0 && int(m.inFlight.Load()) >= most {
+		return Full
+	}
+	if l := m.limiter.Load(); l != nil && l.TokensAt(now) < 1 {
+		return OverRate
+	}
+	return InUse
+}
+
+// enter takes the room for one use; false when there is none.
+func (m *Proxy) enter(now time.Time) bool {
+	n := m.inFlight.Add(1)
+	l := m.limiter.Load()
+	if most := m.Spec.MaxInFlight; most > 0 && int(n) > most || l != nil && !l.AllowN(now, 1) {
+		m.inFlight.Add(-1)
+		return false
+	}
+	return true
+}
+
+// roomAfter is how long until the proxy may be used once more, as far as that
+// can be told: who is full may have room at any time.
+func (m *Proxy) roomAfter(now time.Time) time.Duration {
+	switch m.room(now) {
+	case Full:
+		return time.Second
+	case OverRate:
+		l := m.limiter.Load()
+		return max(0, time.Duration((1-l.TokensAt(now))/float64(l.Limit())*float64(time.Second)))
+	}
+	return 0
+}
+
+// InFlight is how many exchanges use the proxy now.
+func (p *Proxy) InFlight() int { return int(p.inFlight.Load()) }
+
+// Release says that the attempt's connection is no longer used. It is to be
+// called once the tunnel or the response has ended, whatever the verdict was and
+// whenever it fell; calling it again does nothing.
+func (l *Lease) Release() {
+	if l.released.CompareAndSwap(false, true) {
+		l.Proxy.inFlight.Add(-1)
+	}
+}
