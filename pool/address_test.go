@@ -135,6 +135,7 @@ func TestRefusedAddresses(t *testing.T) {
 		{"port of many digits", "127.0.0.1:000080", "port is not"},
 		{"range backwards", "127.0.0.1:20-10", "port is not"},
 		{"range without an end", "127.0.0.1:20-", "port is not"},
+		{"range of too many", "127.0.0.1:1-10001:u:s3cret", "more than 10000 ports"},
 		{"range of three", "127.0.0.1:1-2-3", "port is not"},
 		{"three fields", "127.0.0.1:7001:user1", "not host:port"},
 		{"path", "http://127.0.0.1:7001/s3cret", "path, query or fragment"},

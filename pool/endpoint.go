@@ -11,7 +11,6 @@ import (
 var (
 	errHost = errors.New("the host is neither a name nor an IP address")
 	errIPv6 = errors.New("an IPv6 address without brackets is ambiguous: write [::1]:7001")
-	errPort = errors.New("the port is not a number from 1 to 65535, nor a range of two")
 	errPath = errors.New("a path, query or fragment has no place in a proxy's address")
 
 	errNoPort = errors.New("the address has no port")
@@ -126,37 +125,4 @@ func lastLabel(name string) (label string, ok bool) {
 		label, start = name[start:i], i+1
 	}
 	return label, true
-}
-
-// parsePorts reads "10001" or "10001-10010".
-func parsePorts(text string) (first, last uint16, err error) {
-	low, high, isRange := strings.Cut(text, "-")
-	if first = parsePort(low); first == 0 {
-		return 0, 0, errPort
-	}
-	if !isRange {
-		return first, first, nil
-	}
-	if last = parsePort(high); last < first {
-		return 0, 0, errPort
-	}
-	return first, last, nil
-}
-
-// parsePort returns 0 for what is no port. It takes digits only, no sign.
-func parsePort(text string) uint16 {
-	if len(text) > 5 {
-		return 0
-	}
-	n := 0
-	for i := range len(text) {
-		if !isDigit(text[i]) {
-			return 0
-		}
-		n = n*10 + int(text[i]-'0')
-	}
-	if n > 65535 {
-		return 0
-	}
-	return uint16(n)
 }

@@ -6,13 +6,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"swivel/pool/route"
 )
 
 var fuzzSeeds = []string{
 	"127.0.0.1:7001", "h:1:us3r:s3cret", "us3r:s3cret@h:1", "us3r:s3cret:h:1", "[::1]:7001:us3r:s3cret", "::1:7001",
 	"socks5://us3r:s3cret@h.example", "what://us3r:s3cret@h:1", "http://us3r:s3c%zzret@h:1", "http://us3r:s3cret@h:x",
 	"socks5 h 1080 us3r s3cret", "h:1-3 weight=2 tag=\"a b\" rotating # x", "http://h:1/?a=s3cret@b", "socks4://us3r%00:s3cret@h:1",
-	"\ufeffhttp://${PROXY_USER}:${NO}@h:1/", "h:1:us3r:s3 cret weight=s3cret", "# x", "h:1 open_timeout=2m colour=s3cret",
+	"\ufeffhttp://${PROXY_USER}:${NO}@h:1/", "h:1:us3r:s3 cret weight=s3cret", "# x", "h:1 open_timeout=2m colour=s3cret", "u-country-{country}-session-{session}:{{city}}{x}@h:1-3 country=fr", "socks5://{{{random}}}:{city@h",
 }
 
 // named finds where s3cret or us3r stands as what a message may name: a scheme,
@@ -102,6 +104,13 @@ func checkSpec(t *testing.T, s *Spec) {
 	}
 	if s.HasAuth != (s.User != "" || s.Password != "") {
 		t.Errorf("auth %v with %q %q", s.HasAuth, s.User, s.Password.Reveal())
+	}
+	filled := s.For(route.Route{Country: "us", Session: "a:b"}, "r")
+	if filled == s == s.Templated() && !strings.Contains(s.User+s.Password.Reveal(), "{{") {
+		t.Errorf("templated %v, but filled with %q %q", s.Templated(), filled.User, filled.Password.Reveal())
+	}
+	if s.Scheme.canonical() == SOCKS5 && (len(filled.User) > 255 || len(filled.Password) > 255) {
+		t.Errorf("%d and %d bytes of credentials", len(filled.User), len(filled.Password))
 	}
 	back, err := ParseLine(s.Identity(), nil)
 	if err != nil || len(back) != 1 || back[0].Identity() != s.Identity() {

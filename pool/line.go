@@ -27,7 +27,8 @@ var errControl = errors.New("the line holds a control byte: it is no text, or no
 //
 // In the forms with an @ user and password are percent-decoded once; in those
 // with colons or blanks they are taken as they are. ${NAME} in either is
-// replaced by a variable from env, whose value is not looked into again.
+// replaced by a variable from env, in which neither escapes nor variables mean
+// anything. What is in the credentials then may be a template: see Spec.For.
 //
 // A blank line or a comment (#, ; or //) gives no specs and no error. Errors
 // never quote the line, except for an unknown scheme, key or variable's name.
@@ -58,18 +59,6 @@ func (p *lineParser) appendSpecs(specs []Spec, line string) ([]Spec, error) {
 	return appendPorts(specs, &spec, ports)
 }
 
-// appendPorts appends a copy of spec for each port of e.
-func appendPorts(specs []Spec, spec *Spec, e endpoint) ([]Spec, error) {
-	if len(specs)+int(e.last-e.first) >= maxProxies {
-		return specs, errTooMany
-	}
-	for port := int(e.first); port <= int(e.last); port++ {
-		spec.Port = uint16(port)
-		specs = append(specs, *spec)
-	}
-	return specs, nil
-}
-
 // hasControl reports whether line holds a control byte other than a tab.
 func hasControl(line string) bool {
 	for i := range len(line) {
@@ -91,7 +80,9 @@ func (p *lineParser) parse(line string) (Spec, endpoint, error) {
 	if err := a.fillIn(&spec, p.env); err != nil {
 		return Spec{}, endpoint{}, err
 	}
-	return spec, a.endpoint, p.attributes(&spec, &w)
+	err = p.attributes(&spec, &w)
+	spec.assumeRotating()
+	return spec, a.endpoint, err
 }
 
 // attributes reads the key=value pairs that w has left.

@@ -7,11 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of values. A vendor's session ids are short; the week is the longest
-// that any of them keeps a session.
+// MaxValue is how many bytes the value of a key may have, but for a session's id.
+const MaxValue = 64
+
+// Limits of other values. A vendor's session ids are short; the week is the
+// longest that any of them keeps a session.
 const (
 	maxSession = 128
-	maxValue   = 64
 	minTTL     = time.Second
 	maxTTL     = 7 * 24 * time.Hour
 )
@@ -81,7 +83,7 @@ func constraint(name string, field func(r *Route) *string) *key {
 		switch {
 		case value == "":
 			return noValue
-		case len(value) > maxValue:
+		case len(value) > MaxValue:
 			return "the value is longer than 64 bytes"
 		case !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) || strings.Contains(value, "="):
 			return "the value is no text, or holds an ="

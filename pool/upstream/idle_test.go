@@ -165,7 +165,7 @@ func TestConnectionWithLeftoversIsClosed(t *testing.T) {
 func TestUnreadBodyClosesTheConnection(t *testing.T) {
 	p := proxyPlain(t, nil, nil)
 	tr := transport(t, specFor(pool.HTTP, p.addr, ""))
-	resp, err := tr.RoundTrip(background(t), background(t), asking("GET"))
+	resp, err := tr.RoundTrip(background(t), background(t), tr.spec, asking("GET"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func many(t *testing.T, tr *Transport, n int) {
 	open := make([]*Response, n)
 	for i := range open {
 		var err error
-		if open[i], err = tr.RoundTrip(background(t), background(t), asking("GET")); err != nil {
+		if open[i], err = tr.RoundTrip(background(t), background(t), tr.spec, asking("GET")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -246,7 +246,7 @@ func TestCloseIdleClosesTheOldOnly(t *testing.T) {
 func TestClosedTransportKeepsNothing(t *testing.T) {
 	p := proxyPlain(t, nil, nil)
 	tr := transport(t, specFor(pool.HTTP, p.addr, ""))
-	resp, err := tr.RoundTrip(background(t), background(t), asking("GET"))
+	resp, err := tr.RoundTrip(background(t), background(t), tr.spec, asking("GET"))
 	if err != nil {
 		t.Fatal(err)
 	}

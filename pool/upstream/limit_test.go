@@ -32,7 +32,7 @@ func TestLimitEndsWithTheHead(t *testing.T) {
 			})
 			tr := NewTransport(patient(), specFor(pool.HTTP, p.addr, ""), limit)
 			defer tr.Close()
-			resp, err := tr.RoundTrip(background(t), background(t), r)
+			resp, err := tr.RoundTrip(background(t), background(t), tr.spec, r)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestEndOfLifeEndsTheRequest(t *testing.T) {
 			if body.Kind == http1.Chunked {
 				r, _ = slowly(chunked)
 			}
-			_, err := tr.RoundTrip(background(t), life, r)
+			_, err := tr.RoundTrip(background(t), life, tr.spec, r)
 			if SignalOf(err) != pool.ClientGone {
 				t.Errorf("%v", err)
 			}
@@ -97,7 +97,7 @@ func TestEndOfLifeEndsTheRequest(t *testing.T) {
 		})
 		tr := transport(t, specFor(pool.HTTP, p.addr, ""))
 		life, end := context.WithCancel(background(t))
-		resp, err := tr.RoundTrip(background(t), life, asking("GET"))
+		resp, err := tr.RoundTrip(background(t), life, tr.spec, asking("GET"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestWebsocketConnectionIsGivenAwayWithoutLimits(t *testing.T) {
 	defer tr.Close()
 	r := asking("GET")
 	r.Upgrade = "websocket"
-	resp, err := tr.RoundTrip(background(t), background(t), r)
+	resp, err := tr.RoundTrip(background(t), background(t), tr.spec, r)
 	if err != nil {
 		t.Fatal(err)
 	}

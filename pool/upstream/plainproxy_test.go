@@ -115,7 +115,13 @@ func (s *source) Interrupt() { s.interrupted++ }
 // connection is given back.
 func fetch(t *testing.T, tr *Transport, r *Request) string {
 	t.Helper()
-	resp, err := tr.RoundTrip(background(t), background(t), r)
+	return fetchAs(t, tr, tr.spec, r)
+}
+
+// fetchAs is fetch with the credentials of one attempt.
+func fetchAs(t *testing.T, tr *Transport, p *pool.Spec, r *Request) string {
+	t.Helper()
+	resp, err := tr.RoundTrip(background(t), background(t), p, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +151,7 @@ func (t *Transport) idling() int {
 // failure is the *Error that a request ends in.
 func failure(t *testing.T, tr *Transport, r *Request) *Error {
 	t.Helper()
-	resp, err := tr.RoundTrip(background(t), background(t), r)
+	resp, err := tr.RoundTrip(background(t), background(t), tr.spec, r)
 	if err == nil {
 		resp.Close()
 		t.Fatalf("%s got %d", r.Method, resp.Status)

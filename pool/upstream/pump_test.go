@@ -63,7 +63,7 @@ func TestBodyIsStreamedAsItIsFramed(t *testing.T) {
 			})
 			tr := transport(t, specFor(pool.HTTP, p.addr, ""))
 			r := sending("POST", x.text, x.framing)
-			resp, err := tr.RoundTrip(background(t), background(t), r)
+			resp, err := tr.RoundTrip(background(t), background(t), tr.spec, r)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestAnswerBeforeTheBodyEndsTheConnection(t *testing.T) {
 			tr := transport(t, specFor(pool.HTTP, p.addr, ""))
 			r, s := slowly(chunked)
 			go func() { _, _ = io.WriteString(s.w, written) }()
-			resp, err := tr.RoundTrip(background(t), background(t), r)
+			resp, err := tr.RoundTrip(background(t), background(t), tr.spec, r)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +132,7 @@ func TestBodyThatNobodyTakesEndsTheConnection(t *testing.T) {
 	tr := transport(t, specFor(pool.HTTP, p.addr, ""))
 	r, s := slowly(http1.Framing{Kind: http1.Length, Length: size})
 	go func() { _, _ = io.Copy(s.w, io.LimitReader(zeros{}, size)) }()
-	resp, err := tr.RoundTrip(background(t), background(t), r)
+	resp, err := tr.RoundTrip(background(t), background(t), tr.spec, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestClientThatFailsEndsTheRequest(t *testing.T) {
 					}
 					return
 				}
-				resp, err := tr.RoundTrip(background(t), background(t), r)
+				resp, err := tr.RoundTrip(background(t), background(t), tr.spec, r)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -13,13 +13,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"swivel/pool"
 	"swivel/pool/upstream/http1"
 )
 
 // session is one connection of a Transport, used by one request at a time.
 type session struct {
 	transport *Transport
-	key       string
+	proxy     *pool.Spec // with the credentials that the connection was made with
+	key       key
 	conn      net.Conn
 	br        *bufio.Reader
 	since     time.Time // idle since
@@ -29,12 +31,12 @@ type session struct {
 	pump      *pump // nil if there is no body to stream
 }
 
-func newSession(t *Transport, key string, c *Conn) *session {
+func newSession(t *Transport, p *pool.Spec, r *Request, c *Conn) *session {
 	var src io.Reader = c.Conn
 	if len(c.Early) > 0 {
 		src = io.MultiReader(bytes.NewReader(c.Early), c.Conn)
 	}
-	return &session{transport: t, key: key, conn: c.Conn, br: bufio.NewReaderSize(src, 4<<10)}
+	return &session{transport: t, proxy: p, key: keyOf(p, r), conn: c.Conn, br: bufio.NewReaderSize(src, 4<<10)}
 }
 
 // close stops the pump and closes the connection.
@@ -154,8 +156,8 @@ func (s *session) send(r *Request) error {
 	room := heads.Get().(*[]byte)
 	defer heads.Put(room)
 	b := (*room)[:0]
-	tunnelled := s.transport.tunnelled(r)
-	if tunnelled {
+	viaTunnel := tunnelled(s.proxy, r)
+	if viaTunnel {
 		b = http1.AppendRequestLine(b, r.Method, r.Origin)
 	} else {
 		b = http1.AppendRequestLine(b, r.Method, r.Absolute)
@@ -165,8 +167,8 @@ func (s *session) send(r *Request) error {
 		b = http1.AppendField(b, "Connection", "Upgrade")
 		b = http1.AppendField(b, "Upgrade", r.Upgrade)
 	}
-	if p := s.transport.spec; p.HasAuth && !tunnelled {
-		b = append(AppendBasic(append(b, "Proxy-Authorization: "...), p), "\r\n"...)
+	if s.proxy.HasAuth && !viaTunnel {
+		b = append(AppendBasic(append(b, "Proxy-Authorization: "...), s.proxy), "\r\n"...)
 	}
 	b = append(b, "\r\n"...)
 	b = append(b, r.Held...)

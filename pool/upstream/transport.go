@@ -24,10 +24,12 @@ const (
 
 // Transport sends plain requests through one proxy and keeps its idle
 // connections. There is one for every proxy: a pool of connections shared by
-// several would mix their exits. It is safe for concurrent use.
+// several would mix their exits. For the same reason a connection made with some
+// credentials carries only requests with the same, for those of a gateway may be
+// filled in anew for every attempt. It is safe for concurrent use.
 type Transport struct {
 	dialer   *Dialer
-	spec     *pool.Spec
+	spec     *pool.Spec    // as its line has it
 	response time.Duration // for a response head
 
 	mu     sync.Mutex
@@ -71,11 +73,12 @@ func (r *Request) idempotent() bool {
 func (r *Request) Repeatable() bool { return r.idempotent() && r.Body == nil }
 
 // RoundTrip sends the request and returns the response when its head is there.
-// dial bounds connecting, life ends everything. The error is an *Error whose
-// Sent says whether the proxy may have seen the request.
-func (t *Transport) RoundTrip(dial, life context.Context, r *Request) (*Response, error) {
+// p is the transport's proxy with the credentials of this attempt. dial bounds
+// connecting, life ends everything. The error is an *Error whose Sent says
+// whether the proxy may have seen the request.
+func (t *Transport) RoundTrip(dial, life context.Context, p *pool.Spec, r *Request) (*Response, error) {
 	for {
-		s, err := t.session(dial, r)
+		s, err := t.session(dial, p, r)
 		if err != nil {
 			return nil, err
 		}
@@ -91,49 +94,55 @@ func (t *Transport) RoundTrip(dial, life context.Context, r *Request) (*Response
 	}
 }
 
-// key tells which requests a connection can carry: those for one target if it
-// is a tunnel, all if it ends at an HTTP proxy.
-func (t *Transport) key(r *Request) string {
-	if t.tunnelled(r) {
-		return r.Authority
+// key tells which requests a connection can carry: those with the credentials
+// that it was made with, and of these those for one target if it is a tunnel, all
+// if it ends at an HTTP proxy.
+type key struct {
+	user     string
+	password pool.Secret
+	target   string // "" for all
+}
+
+func keyOf(p *pool.Spec, r *Request) key {
+	k := key{user: p.User, password: p.Password}
+	if tunnelled(p, r) {
+		k.target = r.Authority
 	}
-	return ""
+	return k
 }
 
 // tunnelled says whether the request goes to the server itself, through a
 // tunnel: a SOCKS proxy knows no HTTP, and most HTTP proxies drop a request to
 // switch protocols, which RFC 6455 section 4.1 therefore sends through CONNECT.
-func (t *Transport) tunnelled(r *Request) bool {
-	return t.spec.Scheme != pool.HTTP && t.spec.Scheme != pool.HTTPS || r.Upgrade != ""
+func tunnelled(p *pool.Spec, r *Request) bool {
+	return p.Scheme != pool.HTTP && p.Scheme != pool.HTTPS || r.Upgrade != ""
 }
 
 // session takes an idle connection or opens one. A request that must not be
 // repeated gets a new one: on an old one it could get lost without anybody
 // knowing whether it was carried out.
-func (t *Transport) session(ctx context.Context, r *Request) (*session, error) {
-	key := t.key(r)
+func (t *Transport) session(ctx context.Context, p *pool.Spec, r *Request) (*session, error) {
 	if r.Repeatable() && r.Upgrade == "" {
-		if s := t.take(key); s != nil {
+		if s := t.take(keyOf(p, r)); s != nil {
 			return s, nil
 		}
 	}
-	if t.tunnelled(r) {
-		conn, err := t.dialer.Tunnel(ctx, t.spec, r.Authority)
-		if err != nil {
-			return nil, err
-		}
-		return newSession(t, key, conn), nil
+	var conn *Conn
+	var err error
+	if tunnelled(p, r) {
+		conn, err = t.dialer.Tunnel(ctx, p, r.Authority)
+	} else {
+		conn, err = t.dialer.Hop(ctx, p)
 	}
-	conn, err := t.dialer.Hop(ctx, t.spec)
 	if err != nil {
 		return nil, err
 	}
-	return newSession(t, key, conn), nil
+	return newSession(t, p, r, conn), nil
 }
 
-func (t *Transport) take(key string) *session {
+func (t *Transport) take(k key) *session {
 	for {
-		s := t.pop(key)
+		s := t.pop(k)
 		if s == nil {
 			return nil
 		}
@@ -145,11 +154,11 @@ func (t *Transport) take(key string) *session {
 	}
 }
 
-func (t *Transport) pop(key string) *session {
+func (t *Transport) pop(k key) *session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := len(t.idle) - 1; i >= 0; i-- {
-		if s := t.idle[i]; s.key == key {
+		if s := t.idle[i]; s.key == k {
 			t.idle = slices.Delete(t.idle, i, i+1)
 			return s
 		}
@@ -163,7 +172,7 @@ func (t *Transport) put(s *session) {
 	s.since = time.Now()
 	t.mu.Lock()
 	surplus := s
-	if !t.closed && !t.spec.Rotating {
+	if !t.closed && !s.proxy.Rotating {
 		surplus = nil
 		if len(t.idle) == maxIdle {
 			surplus = t.idle[0]

@@ -10,6 +10,7 @@ import (
 
 	"swivel/breaker"
 	"swivel/pool"
+	"swivel/pool/route"
 )
 
 // members makes pool members of specs.
@@ -50,6 +51,63 @@ func TestSessionsAtOneAddressNeverShareAConnection(t *testing.T) {
 	}
 	if users["1"] != "Basic c2Vzc2lvbi0xOnB3" || users["2"] != "Basic c2Vzc2lvbi0yOnB3" {
 		t.Errorf("the users are %v", users)
+	}
+}
+
+// A gateway's line is one proxy, but what fills its placeholders is who one is.
+func TestFilledCredentialsNeverShareAConnection(t *testing.T) {
+	p := proxyPlain(t, nil, nil)
+	ts := transports(t)
+	gateway := members(specFor(pool.HTTP, p.addr, "user-session-{session}:pw"))[0]
+	for i := range 9 {
+		fetchAs(t, ts.For(gateway), gateway.Spec.For(route.Route{Session: fmt.Sprint(i % 3)}, "x"), asking("GET"))
+	}
+	users := map[string]string{}
+	for _, head := range p.received() {
+		_, credentials, _ := cutField(head, "Proxy-Authorization: ")
+		if was, ok := users[head[:1]]; credentials == "" || ok && was != credentials {
+			t.Errorf("connection %s carried %q and %q", head[:1], was, credentials)
+		}
+		users[head[:1]] = credentials
+	}
+	if n := ts.For(gateway).idling(); n != 3 || len(users) != 3 {
+		t.Errorf("%d connections for three sessions, %d of them idle", len(users), n)
+	}
+}
+
+func TestGatewayKeepsNoConnectionOfARandomSession(t *testing.T) {
+	p := proxyPlain(t, nil, nil)
+	ts := transports(t)
+	specs, err := pool.ParseLine("u-{session}:pw@"+p.addr.String(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gateway := members(&specs[0])[0]
+	for i := range 3 {
+		fetchAs(t, ts.For(gateway), gateway.Spec.For(route.Route{}, fmt.Sprint("r", i)), asking("GET"))
+	}
+	if n := ts.For(gateway).idling(); n != 0 {
+		t.Errorf("%d connections wait for nobody", n)
+	}
+	fetchAs(t, ts.For(gateway), gateway.Spec.For(route.Route{Session: "a"}, "r"), asking("GET"))
+	if n := ts.For(gateway).idling(); n != 1 {
+		t.Errorf("%d idle connections of a session", n)
+	}
+}
+
+func TestManySessionsOfAGatewayKeepFewConnections(t *testing.T) {
+	p := proxyPlain(t, nil, func(v *visit) {
+		for v.head() {
+			_, _ = fmt.Fprint(v, "HTTP/1.1 204 No Content\r\n\r\n")
+		}
+	})
+	ts := transports(t)
+	gateway := members(specFor(pool.HTTP, p.addr, "user-session-{session}:pw"))[0]
+	for i := range 2 * maxIdle {
+		fetchAs(t, ts.For(gateway), gateway.Spec.For(route.Route{Session: fmt.Sprint(i)}, "x"), asking("GET"))
+	}
+	if n := ts.For(gateway).idling(); n != maxIdle {
+		t.Errorf("%d idle connections", n)
 	}
 }
 
@@ -134,7 +192,7 @@ func TestTransportsServeManyAtOnce(t *testing.T) {
 	for i := range 20 {
 		workers.Go(func() {
 			for j := range 20 {
-				resp, err := ts.For(all[(i+j)%3]).RoundTrip(context.Background(), context.Background(), asking("GET"))
+				resp, err := ts.For(all[(i+j)%3]).RoundTrip(context.Background(), context.Background(), all[(i+j)%3].Spec, asking("GET"))
 				if err != nil {
 					t.Error(err)
 					return
