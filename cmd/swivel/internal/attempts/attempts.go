@@ -90,6 +90,9 @@ func (l *Loop) Begin(id, target string) *Exchange {
 	return x
 }
 
+// Refused says that the exchange will not be tried: Run only says why.
+func (x *Exchange) Refused() bool { return x.refused != nil }
+
 // Final wraps the error of an attempt after which no other proxy may be
 // tried, because the request may have reached the target.
 type Final struct{ Err error }

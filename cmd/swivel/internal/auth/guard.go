@@ -61,14 +61,12 @@ func (g *Guard) Replace(u *Users) {
 	g.state.Store(&state{users: u, right: map[digest]struct{}{}, wrong: map[digest]struct{}{}})
 }
 
-// Required says whether clients have to authenticate.
-func (g *Guard) Required() bool { return g.state.Load().users.Len() > 0 }
+// Required says whether clients have to authenticate. The nil Guard lets
+// everybody in.
+func (g *Guard) Required() bool { return g != nil && g.Users().Len() > 0 }
 
-// Names are the names of the users.
-func (g *Guard) Names() []string { return g.state.Load().users.Names() }
-
-// Known says whether there is a user of the name.
-func (g *Guard) Known(name string) bool { return g.state.Load().users.hashes[name] != nil }
+// Users are those that count now.
+func (g *Guard) Users() *Users { return g.state.Load().users }
 
 // Check says whether the password is the user's: nil, ErrWrong or ErrBusy. It
 // takes as long for a user that does not exist as for a wrong password.

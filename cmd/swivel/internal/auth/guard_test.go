@@ -35,8 +35,8 @@ func TestNobodyIsAskedWithoutUsers(t *testing.T) {
 		t.Error("a password is required, but there is none that would do")
 	}
 	g := newGuard(t, entry(t, "alice", "a"))
-	if !g.Required() || !g.Known("alice") || g.Known("bob") {
-		t.Errorf("required %v, alice %v, bob %v", g.Required(), g.Known("alice"), g.Known("bob"))
+	if !g.Required() {
+		t.Error("a user, and still nobody is asked")
 	}
 }
 

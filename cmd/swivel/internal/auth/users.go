@@ -15,7 +15,6 @@ import (
 // They do not change once they are read. The zero value has nobody.
 type Users struct {
 	hashes map[string][]byte
-	names  []string // in the order of reading
 	// decoy is the hash that takes the longest to check: the password of a user
 	// that does not exist is checked against it, so that the time an answer
 	// takes does not tell names.
@@ -24,10 +23,10 @@ type Users struct {
 }
 
 // Len is how many users there are.
-func (u *Users) Len() int { return len(u.names) }
+func (u *Users) Len() int { return len(u.hashes) }
 
-// Names are the users' names.
-func (u *Users) Names() []string { return u.names }
+// Has says whether there is a user of the name.
+func (u *Users) Has(name string) bool { return u.hashes[name] != nil }
 
 // Read makes users of entries NAME:HASH and of the lines of a htpasswd file, if
 // file is not "". All problems are reported, joined: each says which entry or
@@ -101,7 +100,6 @@ func (u *Users) add(entry string) error {
 		return fmt.Errorf("the cost of the bcrypt hash is %d, want %d to %d", cost, minCost, maxCost)
 	}
 	u.hashes[name] = []byte(hash)
-	u.names = append(u.names, name)
 	if cost > u.decoyCost {
 		u.decoy, u.decoyCost = u.hashes[name], cost
 	}

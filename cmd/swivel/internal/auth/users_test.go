@@ -34,8 +34,8 @@ func TestUsersComeFromEntriesAndAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(u.Names(), " "); got != "alice bob bob-country" {
-		t.Errorf("the users are %q", got)
+	if u.Len() != 3 || !u.Has("bob-country") || u.Has("bob-") {
+		t.Errorf("%d users", u.Len())
 	}
 	g := NewGuard(u)
 	for _, c := range []struct {

@@ -49,8 +49,10 @@ func New(w io.Writer, format, level string) (*Log, error) {
 // Exchange is one client request, as its log line shows it.
 type Exchange struct {
 	ID       string
-	Kind     string // "connect" or "plain"
+	Kind     string // "connect", "plain" or "socks5"
 	Client   net.Addr
+	User     string // who has authenticated, or tried to as one there is
+	Session  string // the id that the client gave its session
 	Method   string
 	Target   string
 	Status   int    // what the client was told
@@ -70,6 +72,12 @@ func (l *Log) Exchange(x Exchange) {
 		return
 	}
 	e = e.Str("request", x.ID).Str("kind", x.Kind).Stringer("client", x.Client)
+	if x.User != "" {
+		e = e.Str("user", x.User)
+	}
+	if x.Session != "" {
+		e = e.Str("session", x.Session)
+	}
 	if x.Method != "" {
 		e = e.Str("method", x.Method)
 	}

@@ -39,6 +39,24 @@ func BadRequest(status int, text string) *Error {
 // FromHTTP turns an error of the parser into the refusal.
 func FromHTTP(err *http1.Error) *Error { return BadRequest(err.Status, err.Text) }
 
+// BadRoutingKey is a routing key that is not known or has no good value; text
+// names it.
+func BadRoutingKey(text string) *Error {
+	return &Error{Status: 400, Code: "bad_routing_key", Text: text, proxyStatus: "http_request_error"}
+}
+
+// AuthRequired means that the client has to say who it is; text says what was
+// wrong with what it said.
+func AuthRequired(text string) *Error {
+	return &Error{Status: 407, Code: "auth_required", Text: text, proxyStatus: "http_request_denied"}
+}
+
+// RateLimited means that the client asks more often than it may.
+func RateLimited(retryAfter time.Duration) *Error {
+	return &Error{Status: 429, Code: "rate_limited", proxyStatus: "http_request_denied",
+		Text: "more requests than this client may make", RetryAfter: max(retryAfter, time.Second)}
+}
+
 // TargetDenied is a target that this proxy does not serve.
 func TargetDenied(text string) *Error {
 	return &Error{Status: 403, Code: "target_denied", Text: text, proxyStatus: "http_request_denied"}
@@ -89,9 +107,30 @@ func OverCapacity() *Error {
 		Text: "too many client connections", RetryAfter: time.Second}
 }
 
-// Append writes the whole reply to dst. A CONNECT gets the text as its status
+// TooManyConnections means that the client has as many connections as it may.
+func TooManyConnections() *Error {
+	return &Error{Status: 503, Code: "over_capacity", proxyStatus: "connection_limit_reached",
+		Text: "this client has too many connections", RetryAfter: time.Second}
+}
+
+// TooManyLogins means that the client's password could not be checked in time.
+func TooManyLogins() *Error {
+	return &Error{Status: 503, Code: "over_capacity", proxyStatus: "proxy_internal_error",
+		Text: "too many passwords are being checked", RetryAfter: time.Second}
+}
+
+// Append appends the whole reply to dst. A CONNECT gets the text as its status
 // phrase. The connection is to be closed behind it.
 func (e *Error) Append(dst []byte, requestID, method string) []byte {
+	return e.append(dst, requestID, method, "\r\nConnection: close")
+}
+
+// AppendOpen is Append for a connection that may carry another request.
+func (e *Error) AppendOpen(dst []byte, requestID, method string) []byte {
+	return e.append(dst, requestID, method, "")
+}
+
+func (e *Error) append(dst []byte, requestID, method, closing string) []byte {
 	phrase := http.StatusText(e.Status)
 	if method == "CONNECT" {
 		phrase = e.Text
@@ -113,7 +152,11 @@ func (e *Error) Append(dst []byte, requestID, method string) []byte {
 		dst = append(dst, "\r\nRetry-After: "...)
 		dst = strconv.AppendInt(dst, int64(math.Ceil(e.RetryAfter.Seconds())), 10)
 	}
-	dst = append(dst, "\r\nConnection: close\r\n\r\n"...)
+	if e.Status == 407 {
+		dst = append(dst, "\r\nProxy-Authenticate: Basic realm=\"swivel\""...)
+	}
+	dst = append(dst, closing...)
+	dst = append(dst, "\r\n\r\n"...)
 	if method == "HEAD" {
 		return dst
 	}

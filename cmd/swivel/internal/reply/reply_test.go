@@ -27,6 +27,10 @@ type row struct {
 var every = []row{
 	{"bad request", BadRequest(400, "the target has no host"), 400, "bad_request", ""},
 	{"parser", FromHTTP(&http1.Error{Status: 505, Text: "only HTTP/1.0 and HTTP/1.1 are spoken here"}), 505, "bad_request", ""},
+	{"bad routing key", BadRoutingKey("unknown routing key contry"), 400, "bad_routing_key", ""},
+	{"no credentials", AuthRequired("a user name and a password are wanted"), 407, "auth_required", ""},
+	{"rate limited", RateLimited(2300 * time.Millisecond), 429, "rate_limited", "3"},
+	{"rate limited, a moment", RateLimited(time.Millisecond), 429, "rate_limited", "1"},
 	{"denied", TargetDenied("the target is swivel itself"), 403, "target_denied", ""},
 	{"one proxy tried", AttemptsSpent([]pool.Signal{pool.HandshakeAuth}), 502, "attempts_spent", ""},
 	{"several proxies tried", AttemptsSpent([]pool.Signal{pool.DialRefused, pool.DialRefused, pool.HandshakeGateway}), 502, "attempts_spent", ""},
@@ -38,6 +42,8 @@ var every = []row{
 	{"no proxy, later", NoProxy(1500 * time.Millisecond), 503, "no_proxy", "2"},
 	{"no proxy, before", NoProxy(-time.Hour), 503, "no_proxy", "1"},
 	{"over capacity", OverCapacity(), 503, "over_capacity", "1"},
+	{"too many connections", TooManyConnections(), 503, "over_capacity", "1"},
+	{"too many logins", TooManyLogins(), 503, "over_capacity", "1"},
 }
 
 func TestRefusalsAreCompleteResponses(t *testing.T) {
@@ -77,6 +83,10 @@ func (x row) check(t *testing.T, resp *http.Response, method, body string) {
 		}
 		text = ""
 	}
+	challenge := "" // RFC 9110 section 15.5.8 wants one with every 407
+	if x.status == 407 {
+		challenge = `Basic realm="swivel"`
+	}
 	kind, _, _ := strings.Cut(resp.Header.Get("Proxy-Status"), "=")
 	for _, c := range []struct{ what, got, want string }{
 		{"status", resp.Status, strconv.Itoa(x.status) + " " + phrase},
@@ -85,14 +95,23 @@ func (x row) check(t *testing.T, resp *http.Response, method, body string) {
 		{"Proxy-Status", kind, "swivel; error"},
 		{"X-Swivel-Error", resp.Header.Get("X-Swivel-Error"), x.code},
 		{"X-Request-Id", resp.Header.Get("X-Request-Id"), "0123456789abcdef"},
+		{"Proxy-Authenticate", resp.Header.Get("Proxy-Authenticate"), challenge},
 		{"Retry-After", resp.Header.Get("Retry-After"), x.retry},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s is %q, not %q", c.what, c.got, c.want)
 		}
 	}
-	if !resp.Close || len(resp.Header) > 6 {
+	if !resp.Close || len(resp.Header) > 7 {
 		t.Errorf("closes: %v, fields: %v", resp.Close, resp.Header)
+	}
+}
+
+func TestAReplyMayLeaveTheConnectionOpen(t *testing.T) {
+	e := AuthRequired("a user name and a password are wanted")
+	open, closed := string(e.AppendOpen(nil, "id", "GET")), string(e.Append(nil, "id", "GET"))
+	if strings.Replace(closed, "Connection: close\r\n", "", 1) != open || open == closed {
+		t.Errorf("%q and %q", open, closed)
 	}
 }
 
