@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime/debug"
 
+	"swivel/cmd/swivel/internal/auth"
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/daemon"
 	"swivel/cmd/swivel/internal/eventlog"
@@ -20,6 +21,8 @@ type settings struct {
 	DB             *string          `name:"db" help:"Database file, or :memory: to keep nothing (default swivel.db)." placeholder:"FILE"`
 	Grace          *config.Duration `help:"What exchanges get to finish when stopping (default 10s)." placeholder:"DURATION"`
 	AllowOpenProxy *bool            `help:"Serve anyone who can reach a listen address that is not loopback."`
+	User           []string         `help:"A client that is served, with the bcrypt hash of its password (htpasswd -nB NAME); may be repeated. Without any, all are." sep:"none" placeholder:"NAME:HASH"`
+	UsersFile      *string          `help:"File with such clients, as htpasswd -B makes it." type:"path" placeholder:"FILE"`
 	LogFormat      *string          `help:"json or console." placeholder:"FORMAT"`
 	LogLevel       *string          `help:"debug, info, warn or error." placeholder:"LEVEL"`
 }
@@ -32,14 +35,19 @@ func (f *settings) load(s streams, defaults config.Config, adjust func(*config.C
 	override(&c.Admin, f.Admin)
 	override(&c.DB, f.DB)
 	override(&c.AllowOpenProxy, f.AllowOpenProxy)
+	override(&c.UsersFile, f.UsersFile)
+	if len(f.User) > 0 {
+		c.Users = f.User
+	}
 	override(&c.Log.Format, f.LogFormat)
 	override(&c.Log.Level, f.LogLevel)
 	override(&c.Grace, f.Grace)
 	if adjust != nil {
 		adjust(&c)
 	}
+	_, usersErr := auth.Read(c.Users, c.UsersFile)
 	_, logErr := eventlog.New(io.Discard, c.Log.Format, c.Log.Level)
-	if err := errors.Join(err, c.Validate(), logErr); err != nil {
+	if err := errors.Join(err, c.Validate(), usersErr, logErr); err != nil {
 		return c, usageError{err}
 	}
 	return c, nil

@@ -27,6 +27,8 @@ type Config struct {
 	Proxies        []string `yaml:"proxies"`          // list files
 	Grace          Duration `yaml:"grace"`            // what exchanges get to finish at shutdown
 	AllowOpenProxy bool     `yaml:"allow_open_proxy"` // serve anyone who can reach the port
+	Users          []string `yaml:"users"`            // NAME:HASH of the clients that are served; none: all
+	UsersFile      string   `yaml:"users_file"`       // htpasswd file with more of them
 
 	Strategy pool.Strategy `yaml:"strategy"` // how a proxy is picked among those in use
 
@@ -93,9 +95,11 @@ type Targets struct {
 
 // Limits bound what clients can take.
 type Limits struct {
-	Connections int      `yaml:"connections"`  // open client connections
-	HeaderBytes int      `yaml:"header_bytes"` // of a request head
-	TunnelIdle  Duration `yaml:"tunnel_idle"`  // without data either way; 0: no limit
+	Connections       int      `yaml:"connections"`        // open client connections
+	ClientConnections int      `yaml:"client_connections"` // of one client; 0: no limit
+	ClientRate        float64  `yaml:"client_rate"`        // exchanges a second of one client; 0: no limit
+	HeaderBytes       int      `yaml:"header_bytes"`       // of a request head
+	TunnelIdle        Duration `yaml:"tunnel_idle"`        // without data either way; 0: no limit
 }
 
 // Restart bounds what happens to proxies that fell due while nobody looked.
@@ -156,6 +160,13 @@ func (c *Config) BreakerSettings() breaker.Settings {
 // longest is the longest duration: sums of a few of them do not overflow.
 const longest = Duration(365 * 24 * time.Hour)
 
+// The limits of client_rate: from one in 1000 seconds, which is how long clients
+// are remembered then, to more than any machine can do.
+const (
+	minClientRate = 0.001
+	maxClientRate = 1_000_000
+)
+
 // maxProbeRate is more than any machine can do.
 const maxProbeRate = 1_000_000
 
@@ -200,6 +211,12 @@ func (c *Config) Validate() error {
 	if c.Limits.Connections < 1 {
 		bad("limits.connections", "want 1 or more")
 	}
+	if c.Limits.ClientConnections < 0 {
+		bad("limits.client_connections", "want 0 (no limit) or more")
+	}
+	if r := c.Limits.ClientRate; r != 0 && !(r >= minClientRate && r <= maxClientRate) { // NaN too
+		bad("limits.client_rate", "want 0 (no limit) or %v to %v requests a second", minClientRate, maxClientRate)
+	}
 	if c.Limits.HeaderBytes < 8<<10 || c.Limits.HeaderBytes > 1<<20 {
 		bad("limits.header_bytes", "want 8192 to 1048576")
 	}
@@ -219,9 +236,9 @@ func (c *Config) checkListen(bad func(key, format string, args ...any)) {
 	switch loopback, err := isLoopback(c.Listen); {
 	case err != nil:
 		bad("listen", "want host:port such as 127.0.0.1:8484")
-	case !loopback && !c.AllowOpenProxy:
+	case !loopback && !c.AllowOpenProxy && len(c.Users) == 0 && c.UsersFile == "":
 		bad("listen", "%s can be reached from other machines, and everybody could use your proxies; "+
-			"listen on 127.0.0.1, or say --allow-open-proxy if something else keeps strangers out", c.Listen)
+			"listen on 127.0.0.1, name who may with --user or --users-file, or say --allow-open-proxy if something else keeps strangers out", c.Listen)
 	}
 	if c.Admin == "off" {
 		return

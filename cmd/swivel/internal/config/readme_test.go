@@ -26,7 +26,8 @@ func TestReadmeShowsEveryKeyWithItsDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Default()
-	want.Proxies, want.Bans.Statuses = shown.Proxies, []int{} // there is no default for the one, and none is written [] for the other
+	// There is no default for the first; none is written [] for the others.
+	want.Proxies, want.Bans.Statuses, want.Users = shown.Proxies, []int{}, []string{}
 	if !reflect.DeepEqual(shown, want) {
 		t.Errorf("README.md has\n%+v\nthe defaults are\n%+v", shown, want)
 	}

@@ -58,13 +58,30 @@ func TestWhoMayReachTheListeners(t *testing.T) {
 	}
 }
 
+func TestUsersKeepStrangersOut(t *testing.T) {
+	for _, set := range []func(*Config){
+		func(c *Config) { c.Users = []string{"alice:$2y$05$..."} },
+		func(c *Config) { c.UsersFile = "htpasswd" },
+	} {
+		c := Default()
+		c.Listen = "0.0.0.0:8484"
+		set(&c)
+		if err := c.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestValuesOutOfRangeAreRefusedByKey(t *testing.T) {
 	century := Duration(100 * 365 * 24 * time.Hour)
 	for key, spoil := range map[string][]func(*Config){
-		"db":                   {func(c *Config) { c.DB = "" }},
-		"grace":                {func(c *Config) { c.Grace = -1 }, func(c *Config) { c.Grace = century }},
-		"limits.connections":   {func(c *Config) { c.Limits.Connections = 0 }, func(c *Config) { c.Limits.Connections = -1 }},
-		"limits.header_bytes":  {func(c *Config) { c.Limits.HeaderBytes = 8191 }, func(c *Config) { c.Limits.HeaderBytes = 1<<20 + 1 }},
+		"db":                        {func(c *Config) { c.DB = "" }},
+		"grace":                     {func(c *Config) { c.Grace = -1 }, func(c *Config) { c.Grace = century }},
+		"limits.connections":        {func(c *Config) { c.Limits.Connections = 0 }, func(c *Config) { c.Limits.Connections = -1 }},
+		"limits.header_bytes":       {func(c *Config) { c.Limits.HeaderBytes = 8191 }, func(c *Config) { c.Limits.HeaderBytes = 1<<20 + 1 }},
+		"limits.client_connections": {func(c *Config) { c.Limits.ClientConnections = -1 }},
+		"limits.client_rate": {func(c *Config) { c.Limits.ClientRate = -1 }, func(c *Config) { c.Limits.ClientRate = math.NaN() },
+			func(c *Config) { c.Limits.ClientRate = math.Inf(1) }, func(c *Config) { c.Limits.ClientRate = 1e-9 }},
 		"limits.tunnel_idle":   {func(c *Config) { c.Limits.TunnelIdle = -1 }, func(c *Config) { c.Limits.TunnelIdle = century }},
 		"attempts.attempts":    {func(c *Config) { c.Attempts.Attempts = 0 }, func(c *Config) { c.Attempts.Attempts = 21 }},
 		"breaker: window":      {func(c *Config) { c.Breaker.Window = 0 }, func(c *Config) { c.Breaker.Window = century }},

@@ -21,10 +21,12 @@ import (
 	"swivel/breaker"
 	"swivel/cmd/swivel/internal/admin"
 	"swivel/cmd/swivel/internal/attempts"
+	"swivel/cmd/swivel/internal/auth"
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/eventlog"
 	"swivel/cmd/swivel/internal/forward"
 	"swivel/cmd/swivel/internal/front"
+	"swivel/cmd/swivel/internal/limit"
 	"swivel/cmd/swivel/internal/tunnel"
 	"swivel/pool"
 	"swivel/pool/upstream"
@@ -52,6 +54,7 @@ type Daemon struct {
 	transports *upstream.Transports
 	registry   *tunnel.Registry
 	loop       *attempts.Loop
+	guard      *auth.Guard
 	front      *front.Front
 	listener   *net.TCPListener
 	admin      *admin.Server
@@ -88,6 +91,11 @@ func Open(ctx context.Context, cfg config.Config, log *eventlog.Log) (*Daemon, e
 // OpenLists is Open over proxies that come from elsewhere than cfg's files.
 func OpenLists(ctx context.Context, cfg config.Config, lists Lists, log *eventlog.Log) (*Daemon, error) {
 	d := &Daemon{cfg: cfg, log: log}
+	users, err := auth.Read(cfg.Users, cfg.UsersFile)
+	if err != nil {
+		return nil, err
+	}
+	d.guard = auth.NewGuard(users)
 	if err := d.listen(ctx); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
@@ -226,6 +234,10 @@ func (d *Daemon) build() {
 		Forward: forward.New(d.transports, d.registry, time.Duration(a.ResponseTimeout), d.cfg.Bans.Statuses),
 		Log:     d.log,
 		Self:    d.self,
+
+		Guard:     d.guard,
+		Rate:      limit.NewRate(d.cfg.Limits.ClientRate),
+		PerClient: limit.NewConnections(d.cfg.Limits.ClientConnections),
 	}
 }
 

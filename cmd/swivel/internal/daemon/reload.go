@@ -8,14 +8,17 @@ import (
 	"time"
 
 	"swivel/breaker"
+	"swivel/cmd/swivel/internal/auth"
 	"swivel/pool"
 )
 
-// Reload reads the lists again. With any list unreadable or empty the old pool
-// stays. A proxy that is back on a list goes on where it was.
+// Reload reads the lists and the file of users again. With any list unreadable or
+// empty the old pool stays, with a bad line of the other the old users do. A proxy
+// that is back on a list goes on where it was.
 func (d *Daemon) Reload() {
 	d.reloadMu.Lock()
 	defer d.reloadMu.Unlock()
+	d.reloadUsers()
 	lists, err := ReadLists(d.cfg.Proxies, d.cfg.BreakerSettings())
 	logSkipped(d.log, lists)
 	specs, dropped := withoutSelf(lists.Specs, d.self)
@@ -33,6 +36,21 @@ func (d *Daemon) Reload() {
 	d.transports.Keep(func(id pool.ID) bool { _, ok := d.pool.Get(id); return ok })
 	d.log.Info().Int("added", change.Added).Int("kept", change.Kept).Int("removed", change.Removed).
 		Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).Int("own_address", dropped).Msg("reloaded")
+}
+
+// reloadUsers leaves alone what each client has under way: that was begun by
+// somebody who was allowed to.
+func (d *Daemon) reloadUsers() {
+	if d.cfg.UsersFile == "" {
+		return
+	}
+	users, err := auth.Read(d.cfg.Users, d.cfg.UsersFile)
+	if err != nil {
+		d.log.Error().Err(err).Msg("reload of the users refused: the old ones stay")
+		return
+	}
+	d.guard.Replace(users)
+	d.log.Info().Int("users", users.Len()).Msg("users reloaded")
 }
 
 // replace changes the members of the pool. The rows of the database are read

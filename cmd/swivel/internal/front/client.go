@@ -2,19 +2,18 @@ package front
 
 import (
 	"bufio"
-	"encoding/hex"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"net"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"swivel/cmd/swivel/internal/eventlog"
 	"swivel/cmd/swivel/internal/forward"
+	"swivel/cmd/swivel/internal/limit"
 	"swivel/cmd/swivel/internal/reply"
+	"swivel/cmd/swivel/internal/socks"
 	"swivel/cmd/swivel/internal/tunnel"
 	"swivel/pool/upstream/http1"
 )
@@ -23,7 +22,9 @@ import (
 type client struct {
 	front   *Front
 	conn    *net.TCPConn
-	refused bool // swivel was full when it came
+	addr    limit.Client // who it is as long as it has not authenticated
+	counted limit.Client // as whose connection it is counted
+	refused *reply.Error // swivel had no place for it when it came
 	br      *bufio.Reader
 	idle    atomic.Bool // waiting for the first byte of a request
 	req     http1.Request
@@ -67,19 +68,30 @@ func (c *client) release() {
 
 // next serves one request; false ends the connection.
 func (c *client) next(head string) bool {
-	began := time.Now()
-	if err := c.req.Parse(head); err != nil {
-		c.refuseParse(err)
+	err := c.req.Parse(head)
+	r := newRequest(kindOf(c.req.Method))
+	r.method = c.req.Method
+	if err != nil {
+		c.refuseParse(r, err)
 		return false
 	}
-	if c.req.Method == "CONNECT" {
-		c.connect(began)
+	who, refused := c.front.callerOf(c.req.Fields)
+	r.caller = who
+	if refused == nil {
+		refused = c.countFor(r)
+	}
+	switch {
+	case refused != nil:
+		return c.turnAway(r, refused)
+	case r.method == "CONNECT":
+		c.connect(r)
 		return false
 	}
-	return c.plain(began)
+	return c.plain(r)
 }
 
-// readHead waits for a request and reads its head. wait is the time until the
+// readHead waits for a request and reads its head; false when there is none, or
+// when the client speaks something else, which is served or refused then. wait is the time until the
 // first byte, more what the rest may take from then on; with more 0, wait
 // bounds both.
 func (c *client) readHead(wait, more time.Duration) (string, bool) {
@@ -87,8 +99,7 @@ func (c *client) readHead(wait, more time.Duration) (string, bool) {
 	if !c.awaitRequest() {
 		return "", false
 	}
-	if first, _ := c.br.Peek(1); refuseProtocol(first[0]) {
-		c.refuse(reply.BadRequest(400, "this port speaks HTTP: use an http:// proxy URL"), "")
+	if !c.speaksHTTP() {
 		return "", false
 	}
 	if more > 0 {
@@ -114,80 +125,89 @@ func (c *client) awaitRequest() bool {
 	return http1.SkipBlankLines(c.br) == nil
 }
 
-// refuseProtocol knows the first byte of a TLS or SOCKS client that was given
-// the wrong kind of proxy URL.
-func refuseProtocol(b byte) bool { return b == 0x16 || b == 4 || b == 5 }
+// speaksHTTP looks at the first byte. Who speaks another protocol is served, or
+// told what is wrong with its proxy URL.
+func (c *client) speaksHTTP() bool {
+	const tlsHandshake = 0x16
+	switch first, _ := c.br.Peek(1); first[0] {
+	case socks.Version:
+		c.socks()
+	case socks.Version4:
+		c.refuse(newRequest("socks4"), reply.BadRequest(400, "SOCKS4 is not served here: use socks5h:// or an http:// proxy URL"))
+	case tlsHandshake:
+		c.refuse(newRequest("plain"), reply.BadRequest(400, "this port speaks no TLS: use an http:// proxy URL"))
+	default:
+		return true
+	}
+	return false
+}
 
 func (c *client) refuseRead(err error) {
 	var timeout net.Error
+	r := newRequest("plain")
 	switch {
 	case errors.Is(err, http1.ErrLineTooLong):
-		c.refuse(reply.BadRequest(414, "the request line is too long"), "")
+		c.refuse(r, reply.BadRequest(414, "the request line is too long"))
 	case errors.Is(err, http1.ErrHeadTooLarge):
-		c.refuse(reply.BadRequest(431, "the request head is too large"), "")
+		c.refuse(r, reply.BadRequest(431, "the request head is too large"))
 	case errors.As(err, &timeout) && timeout.Timeout():
-		c.refuse(reply.BadRequest(408, "the request head did not arrive in time"), "")
+		c.refuse(r, reply.BadRequest(408, "the request head did not arrive in time"))
 	}
 }
 
-func (c *client) refuseParse(err error) {
+func (c *client) refuseParse(r *request, err error) {
 	var bad *http1.Error
 	if errors.As(err, &bad) {
-		c.refuse(reply.FromHTTP(bad), c.req.Method)
+		c.refuse(r, reply.FromHTTP(bad))
 	}
 }
 
-// refuse answers a request that never became an exchange.
-func (c *client) refuse(e *reply.Error, method string) {
-	id := newRequestID()
-	_ = c.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
-	_, _ = c.conn.Write(e.Append(nil, id, method))
-	c.front.Log.Exchange(eventlog.Exchange{ID: id, Kind: kindOf(method), Client: c.conn.RemoteAddr(), Status: e.Status, Code: e.Code, Reason: e.Text})
-}
-
-// writeTimeout bounds what is written to a client that may not read.
-const writeTimeout = 5 * time.Second
-
-func kindOf(method string) string {
-	if method == "CONNECT" {
-		return "connect"
-	}
-	return "plain"
-}
-
-func (c *client) refuseFull() {
+func (c *client) refusePlace() {
 	defer c.front.forget(c)
-	c.refuse(reply.OverCapacity(), "CONNECT")
+	r := newRequest("connect") // it has not been read: this answer suits the most
+	r.method = "CONNECT"
+	c.refuse(r, c.refused)
 	lingerClose(c.conn)
 }
 
 // connect serves a CONNECT; the connection is used up by it.
-func (c *client) connect(began time.Time) {
+func (c *client) connect(r *request) {
 	target, refused := connectTarget(c.req.Target)
 	if refused == nil {
 		refused = c.check(target)
 	}
 	if refused != nil {
-		c.refuse(refused, "CONNECT")
+		c.refuse(r, refused)
 		return
 	}
+	r.target = target
+	c.tunnel(r, tunnel.HTTP{})
+}
+
+// tunnel serves a request for a tunnel whose target may be asked for.
+func (c *client) tunnel(r *request, answers tunnel.Answers) {
 	var early []byte
 	if n := c.br.Buffered(); n > 0 {
 		early = make([]byte, n)
 		_, _ = io.ReadFull(c.br, early)
 	}
 	c.release()
-	x := c.front.Loop.Begin(newRequestID(), target)
-	result := c.front.Tunnel.Serve(c.front.ctx, c.conn, early, x, tunnel.HTTP{})
-	c.front.Log.Exchange(eventlog.Exchange{
-		ID: x.ID, Kind: "connect", Client: c.conn.RemoteAddr(), Target: target,
-		Status: result.Status, Code: result.Code, Proxy: result.Proxy, Attempts: x.Attempts(),
-		Opened: result.Opened, Took: time.Since(began), Up: result.Traffic.Up, Down: result.Traffic.Down,
-	})
+	x := c.front.Loop.Begin(r.id, r.target)
+	if refused := c.overRate(r, x); refused != nil {
+		x.End()
+		c.refuse(r, refused)
+		return
+	}
+	result := c.front.Tunnel.Serve(c.front.ctx, c.conn, early, x, answers)
+	line := c.line(r, result.Status, result.Code)
+	line.Proxy, line.Attempts = result.Proxy, x.Attempts()
+	line.Opened, line.Took = result.Opened, time.Since(r.began)
+	line.Up, line.Down = result.Traffic.Up, result.Traffic.Down
+	c.front.Log.Exchange(line)
 }
 
 // plain serves any other request; true when another may follow.
-func (c *client) plain(began time.Time) bool {
+func (c *client) plain(r *request) bool {
 	target, refused := absoluteTarget(&c.req)
 	if refused == nil {
 		refused = c.check(target.authority)
@@ -201,24 +221,30 @@ func (c *client) plain(began time.Time) bool {
 	}
 	framing, err := c.req.Framing()
 	if err != nil {
-		c.refuseParse(err)
+		c.refuseParse(r, err)
 		return false
 	}
 	if refused != nil {
-		c.refuse(refused, c.req.Method)
+		c.refuse(r, refused)
 		return false
 	}
-	x := c.front.Loop.Begin(newRequestID(), target.authority)
+	r.target = target.authority
+	x := c.front.Loop.Begin(r.id, r.target)
+	if refused := c.overRate(r, x); refused != nil {
+		x.End()
+		c.refuse(r, refused)
+		return false
+	}
 	result := c.front.Forward.Serve(c.front.ctx, forward.Request{
 		Head: &c.req, Framing: framing, Host: target.host, Origin: target.origin,
 		Client: c.conn, Reader: c.br, Exchange: x,
 	})
 	x.End()
-	c.front.Log.Exchange(eventlog.Exchange{
-		ID: x.ID, Kind: "plain", Client: c.conn.RemoteAddr(), Method: c.req.Method, Target: target.authority,
-		Status: result.Status, Code: result.Code, Proxy: result.Proxy, Attempts: x.Attempts(),
-		Opened: result.FirstByte, Took: time.Since(began), Up: result.Up, Down: result.Down,
-	})
+	line := c.line(r, result.Status, result.Code)
+	line.Proxy, line.Attempts = result.Proxy, x.Attempts()
+	line.Opened, line.Took = result.FirstByte, time.Since(r.began)
+	line.Up, line.Down = result.Up, result.Down
+	c.front.Log.Exchange(line)
 	return result.Reusable && c.req.KeepAlive() && !c.front.isStopping()
 }
 
@@ -275,14 +301,4 @@ func lingerClose(c *net.TCPConn) {
 	}
 	_ = c.SetReadDeadline(time.Now().Add(linger))
 	_, _ = io.Copy(io.Discard, c)
-}
-
-// newRequestID returns 16 hexadecimal digits.
-func newRequestID() string {
-	var b [8]byte
-	r := rand.Uint64()
-	for i := range b {
-		b[i] = byte(r >> (8 * i))
-	}
-	return hex.EncodeToString(b[:])
 }

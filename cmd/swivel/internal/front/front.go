@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"swivel/cmd/swivel/internal/attempts"
+	"swivel/cmd/swivel/internal/auth"
 	"swivel/cmd/swivel/internal/eventlog"
 	"swivel/cmd/swivel/internal/forward"
+	"swivel/cmd/swivel/internal/limit"
+	"swivel/cmd/swivel/internal/reply"
 	"swivel/cmd/swivel/internal/tunnel"
 )
 
@@ -30,6 +33,10 @@ type Front struct {
 	Forward  *forward.Handler
 	Log      *eventlog.Log
 	Self     Self
+
+	Guard     *auth.Guard        // nil: nobody has to authenticate
+	Rate      *limit.Rate        // of the exchanges of one client; nil: no limit
+	PerClient *limit.Connections // of one client; nil: no limit
 
 	mu       sync.Mutex
 	conns    map[*client]struct{}
@@ -116,30 +123,47 @@ const maxRefusing = 256
 // refused takes no place: clients that keep coming back would else keep swivel
 // full with their own refusals.
 func (f *Front) start(c *net.TCPConn) {
-	cl := &client{front: f, conn: c}
+	addr := limit.Address(c.RemoteAddr().(*net.TCPAddr).AddrPort().Addr())
+	cl := &client{front: f, conn: c, addr: addr, counted: addr}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	full := f.Settings.Connections > 0 && len(f.conns)-f.refusing >= f.Settings.Connections
+	if !f.stopping {
+		cl.refused = f.noPlace(addr)
+	}
 	switch {
-	case f.stopping, full && f.refusing >= maxRefusing:
+	case f.stopping, cl.refused != nil && f.refusing >= maxRefusing:
 		_ = c.Close()
 		return
-	case full:
+	case cl.refused != nil:
 		f.refusing++
-		cl.refused = true
-		go cl.refuseFull()
+		go cl.refusePlace()
 	default:
 		go cl.serve()
 	}
 	f.conns[cl] = struct{}{}
 }
 
+// noPlace says why a client cannot be served; if it can, it is counted. A user
+// is known only when it has authenticated: until then its address counts. mu is
+// held.
+func (f *Front) noPlace(addr limit.Client) *reply.Error {
+	if f.Settings.Connections > 0 && len(f.conns)-f.refusing >= f.Settings.Connections {
+		return reply.OverCapacity()
+	}
+	if !f.PerClient.Enter(addr) {
+		return reply.TooManyConnections()
+	}
+	return nil
+}
+
 func (f *Front) forget(cl *client) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.conns, cl)
-	if cl.refused {
+	if cl.refused != nil {
 		f.refusing--
+	} else {
+		f.PerClient.Leave(cl.counted)
 	}
 	if f.stopping && len(f.conns) == 0 {
 		close(f.empty)

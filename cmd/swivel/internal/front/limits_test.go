@@ -18,8 +18,6 @@ func TestHeadsOutOfBoundsAreRefusedWithAReason(t *testing.T) {
 		{"large head", connectHead(target)[:40] + "\r\nX-Large: " + strings.Repeat("a", 9000) + "\r\n\r\n", 431},
 		{"many fields", "CONNECT a:1 HTTP/1.1\r\n" + strings.Repeat("A: b\r\n", 800) + "\r\n", 431},
 		{"TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400},
-		{"SOCKS5", "\x05\x01\x00", 400},
-		{"SOCKS4", "\x04\x01\x01\xbb\x7f\x00\x00\x01\x00", 400},
 		{"no version", "CONNECT example.test:443\r\n\r\n", 400},
 		{"HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505},
 		{"bare LF", "CONNECT example.test:443 HTTP/1.1\nHost: x\n\n", 400},

@@ -1,0 +1,90 @@
+package front
+
+import (
+	"errors"
+	"strings"
+
+	"swivel/cmd/swivel/internal/auth"
+	"swivel/cmd/swivel/internal/reply"
+	"swivel/pool/route"
+	"swivel/pool/upstream/http1"
+)
+
+// caller is who sends a request, and what it asks of the pool.
+type caller struct {
+	// user is the name of a user who has authenticated, or tried to. It is ""
+	// when nobody has to: what a client then gives as its name may be anything,
+	// a key of another service too, and is not for the log.
+	user  string
+	route route.Route
+}
+
+const (
+	wantPassword  = "this proxy wants a user name and a password"
+	wrongPassword = "the user name or the password is wrong"
+)
+
+// callerOf reads who sends an HTTP request: Proxy-Authorization, and the fields
+// with routing keys. None of them is passed on.
+func (f *Front) callerOf(fields http1.Fields) (who caller, refused *reply.Error) {
+	user, password, err := auth.Basic(fields.Get("Proxy-Authorization"))
+	if f.Guard.Required() {
+		switch {
+		case fields.Count("Proxy-Authorization") > 1:
+			return caller{}, reply.BadRequest(400, "more than one Proxy-Authorization field")
+		case err != nil, user == "" && password == "":
+			return caller{}, reply.AuthRequired(wantPassword)
+		}
+	}
+	if who, refused = f.authenticate(user, password); refused == nil {
+		refused = who.readFields(fields)
+	}
+	return who, refused
+}
+
+// authenticate checks a user name, which may bear routing keys, and a password.
+func (f *Front) authenticate(user, password string) (who caller, refused *reply.Error) {
+	if !f.Guard.Required() {
+		_, keys, err := route.Parse(user, nil)
+		return caller{route: keys}, badKeys(err)
+	}
+	users := f.Guard.Users()
+	name, keys, err := route.Parse(user, users)
+	if users.Has(name) {
+		who = caller{user: name, route: keys}
+	}
+	switch f.Guard.Check(name, password) {
+	case nil:
+		return who, badKeys(err)
+	case auth.ErrBusy:
+		return who, reply.TooManyLogins()
+	}
+	return who, reply.AuthRequired(wrongPassword)
+}
+
+// readFields reads the routing keys that stand in fields of their own.
+func (who *caller) readFields(fields http1.Fields) *reply.Error {
+	for _, f := range fields {
+		var err error
+		switch {
+		case strings.EqualFold(f.Name, "X-Swivel-Route"):
+			err = route.ParseHeader(f.Value, &who.route)
+		case strings.EqualFold(f.Name, "X-Swivel-Session"):
+			err = route.ParseSession(f.Value, &who.route)
+		}
+		if err != nil {
+			return badKeys(err)
+		}
+	}
+	return nil
+}
+
+// badKeys is what a client is told of an error of package route, which names
+// the key.
+func badKeys(err error) *reply.Error {
+	var bad *route.Error
+	if errors.As(err, &bad) {
+		return reply.BadRoutingKey(bad.Error())
+	}
+	return nil
+}
