@@ -75,13 +75,19 @@ func TestIdleClientsAreForgotten(t *testing.T) {
 func TestConnections(t *testing.T) {
 	l := NewConnections(2)
 	a, b := User("a"), User("b")
-	if !l.Enter(a) || !l.Enter(a) || l.Enter(a) || !l.Enter(b) {
-		t.Error("two for each")
+	enter := func(c Client, want bool) {
+		t.Helper()
+		if got := l.Enter(c); got != want {
+			t.Errorf("%s enters: %v, want %v", c.User, got, want)
+		}
 	}
+	enter(a, true)
+	enter(a, true)
+	enter(a, false)
+	enter(b, true)
 	l.Leave(a)
-	if !l.Enter(a) || l.Enter(a) {
-		t.Error("one had left")
-	}
+	enter(a, true)
+	enter(a, false)
 	l.Leave(a)
 	l.Leave(a)
 	l.Leave(b)
