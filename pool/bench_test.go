@@ -33,7 +33,7 @@ func benchmarkPick(b *testing.B, n, open int) {
 	b.ReportAllocs()
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
-		x, _, _ := p.Begin("bench", "target.test:443", epoch)
+		x, _, _ := p.Begin(Request{ID: "bench", Target: "target.test:443"}, epoch)
 		var events []Event
 		for pb.Next() {
 			g, ok := x.pick(epoch, leaseTime, true, &events)

@@ -55,7 +55,7 @@ func TestADeadTargetOpensNoProxyAndIsLeftAlone(t *testing.T) {
 	p := newTestPool(weighted(1, 1, 1, 1))
 	reach(t, p, "alive.test:443", epoch)
 	failOn(t, p, "dead.test:443", 4, HandshakeGateway, epoch)
-	_, refusal, _ := p.Begin("test", "dead.test:443", epoch.Add(time.Second))
+	_, refusal, _ := p.Begin(Request{ID: "test", Target: "dead.test:443"}, epoch.Add(time.Second))
 	if refusal == nil || !refusal.TargetDown || refusal.RetryAfter != 4*time.Second {
 		t.Fatalf("refusal %+v, want one for the 4s that are left of 5s", refusal)
 	}
@@ -74,7 +74,7 @@ func TestADeadTargetIsTriedOnceARestAndRestsLonger(t *testing.T) {
 	for _, rest := range []time.Duration{5, 10, 20, 40, 60, 60} {
 		now = now.Add(rest * time.Second)
 		trial := begin(t, p, "dead.test:443", now)
-		if _, refusal, _ := p.Begin("test", "dead.test:443", now); refusal == nil {
+		if _, refusal, _ := p.Begin(Request{ID: "test", Target: "dead.test:443"}, now); refusal == nil {
 			t.Fatalf("after %v: a second exchange beside the trial", rest*time.Second)
 		}
 		trial.Fail(next(t, trial, now), Fault{Signal: HandshakeTimeout}, now)
@@ -110,7 +110,7 @@ func TestAPoolOfTwoCanTakeATargetDown(t *testing.T) {
 	failOn(t, p, "dead.test:443", 2, HandshakeGateway, epoch)
 	begin(t, p, "dead.test:443", epoch) // two failures may be an accident
 	failOn(t, p, "dead.test:443", 2, HandshakeGateway, epoch)
-	if _, refusal, _ := p.Begin("test", "dead.test:443", epoch); refusal == nil {
+	if _, refusal, _ := p.Begin(Request{ID: "test", Target: "dead.test:443"}, epoch); refusal == nil {
 		t.Error("both proxies of the pool could not reach the target, and it is asked for again")
 	}
 }
@@ -194,7 +194,7 @@ func TestACrawlOfMostlyDeadTargetsOpensNobody(t *testing.T) {
 	for i := range 5000 {
 		now = now.Add(100 * time.Millisecond)
 		dead := random.IntN(10) < 8
-		x, refusal, _ := p.Begin("test", fmt.Sprintf("t%d.test:443", i), now)
+		x, refusal, _ := p.Begin(Request{ID: "test", Target: fmt.Sprintf("t%d.test:443", i)}, now)
 		if refusal != nil {
 			continue
 		}
@@ -285,7 +285,7 @@ func TestATargetThatDropsConnectionsItselfBansNobody(t *testing.T) {
 	refused := 0
 	for range 5000 {
 		now = now.Add(100 * time.Millisecond)
-		x, refusal, _ := p.Begin("test", "flaky.test:443", now)
+		x, refusal, _ := p.Begin(Request{ID: "test", Target: "flaky.test:443"}, now)
 		if refusal != nil {
 			refused++
 			continue
@@ -345,7 +345,7 @@ func TestMemoryOfTargetsIsBounded(t *testing.T) {
 	now := epoch
 	for i := range 100_000 {
 		now = now.Add(time.Millisecond)
-		x, _, _ := p.Begin("test", fmt.Sprintf("host-%d.test:443", i), now)
+		x, _, _ := p.Begin(Request{ID: "test", Target: fmt.Sprintf("host-%d.test:443", i)}, now)
 		x.Fail(leaseOf(t, x, p.Proxies()[i%4], now), Fault{Signal: HandshakeClosed}, now)
 		x.End(now)
 	}
@@ -496,7 +496,7 @@ func TestATargetThatOftenFailsIsNotTakenForDead(t *testing.T) {
 	begin(t, p, "flaky.test:443", epoch) // four in a row: one in a hundred
 	reach(t, p, "alive.test:443", epoch)
 	failOn(t, p, "flaky.test:443", 5, TunnelClosed, epoch)
-	if _, refusal, _ := p.Begin("test", "flaky.test:443", epoch); refusal == nil {
+	if _, refusal, _ := p.Begin(Request{ID: "test", Target: "flaky.test:443"}, epoch); refusal == nil {
 		t.Error("nine in a row are no accident any more")
 	}
 }

@@ -1,10 +1,12 @@
 package pool
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
 	"swivel/breaker"
+	"swivel/pool/route"
 )
 
 // Exchange is one client request from its head to its end: it gives leases on
@@ -18,6 +20,8 @@ type Exchange struct {
 	name   string     // of the target
 	banned []*runtime // not for this target
 
+	asked *asked // nil: for nothing, as most clients do
+
 	mu       sync.Mutex
 	attempts []Attempt
 	running  int      // leases without a signal
@@ -26,6 +30,10 @@ type Exchange struct {
 	named    int      // replies that blamed the target
 	ended    bool
 	judged   bool
+	seen     struct { // of the latest pick
+		*snapshot
+		*view
+	}
 
 	// Room for the usual case, so that an exchange is one allocation.
 	attemptRoom [2]Attempt
@@ -61,11 +69,37 @@ type Refusal struct {
 	RetryAfter time.Duration
 }
 
-// Begin starts an exchange for the target ("host:port"); id is for the log. It
-// is refused, with a Refusal that is not nil, when the target is known to be
-// down or everything is. The events are what time alone has brought.
-func (p *Pool) Begin(id, target string, now time.Time) (*Exchange, *Refusal, []Event) {
-	x := &Exchange{pool: p, id: id, target: keyOf(target), name: target}
+// Request is what is known of an exchange when it begins.
+type Request struct {
+	ID     string // for the log
+	Target string // host:port
+	Client string // who asks, by name: whose the session is; "" if nobody said
+	Route  route.Route
+}
+
+// asked is what the client of an exchange asks for.
+type asked struct {
+	route       route.Route
+	constraints route.Constraints
+	sticky      sticky
+}
+
+func (p *Pool) asked(r Request) *asked {
+	return &asked{
+		route: r.Route, constraints: r.Route.Constraints(),
+		sticky: sticky{id: p.SessionID(r.Client, r.Route), ttl: cmp.Or(r.Route.TTL, p.options.SessionTTL), strict: r.Route.Strict},
+	}
+}
+
+// Begin starts an exchange. It is refused, with a Refusal that is not nil, when
+// the target is known to be down or everything is. The events are what time
+// alone has brought.
+func (p *Pool) Begin(r Request, now time.Time) (*Exchange, *Refusal, []Event) {
+	id := r.ID
+	x := &Exchange{pool: p, id: id, target: keyOf(r.Target), name: r.Target}
+	if r.Route != (route.Route{}) {
+		x.asked = p.asked(r)
+	}
 	x.attempts = x.attemptRoom[:0]
 	p.probeShare.Earn()
 	events := p.lapse(now)
@@ -108,10 +142,19 @@ func (x *Exchange) Next(now time.Time, leaseTime time.Duration, mayProbe bool) (
 	if !ok {
 		return nil, events, false
 	}
+	l := x.lease(g, now)
+	if x.asked != nil {
+		l.home, l.left = x.asked.sticky.home, x.asked.sticky.left
+	}
+	return l, events, true
+}
+
+// lease makes an attempt of a grant. x.mu is held.
+func (x *Exchange) lease(g grant, now time.Time) *Lease {
 	l := &Lease{Proxy: g.proxy, permit: g.permit, Probe: g.permit.probe(), Started: now, index: len(x.attempts)}
 	x.attempts = append(x.attempts, Attempt{Proxy: g.proxy, Probe: l.Probe, Outcome: breaker.Ignored, Started: now})
 	x.running++
-	return l, events, true
+	return l
 }
 
 // TargetToBlame says whether the proxies' own replies named the target as the

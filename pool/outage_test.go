@@ -46,7 +46,7 @@ func TestDuringAnOutageOneExchangeASecondTries(t *testing.T) {
 	dialFailures(t, p, p.Proxies(), epoch)
 	admitted := 0
 	for ms := range 5000 {
-		_, refusal, _ := p.Begin("test", "a.test:443", epoch.Add(time.Duration(ms)*time.Millisecond))
+		_, refusal, _ := p.Begin(Request{ID: "test", Target: "a.test:443"}, epoch.Add(time.Duration(ms)*time.Millisecond))
 		if refusal == nil {
 			admitted++
 		} else if refusal.TargetDown || refusal.RetryAfter != time.Second {
@@ -81,7 +81,7 @@ func TestAPoolThatReallyIsDeadIsLearntAfterAWindow(t *testing.T) {
 	reach(t, p, "a.test:443", epoch)
 	dialFailures(t, p, p.Proxies(), epoch)
 	now := epoch.Add(p.outage.window)
-	if _, refusal, events := p.Begin("test", "a.test:443", now); refusal != nil || len(events) != 1 || events[0].Outage != OutageGivenUp {
+	if _, refusal, events := p.Begin(Request{ID: "test", Target: "a.test:443"}, now); refusal != nil || len(events) != 1 || events[0].Outage != OutageGivenUp {
 		t.Fatalf("refusal %v, events %v", refusal, events)
 	}
 	for range 10 {

@@ -87,7 +87,7 @@ func TestBansAndRestingTargetsSurviveARestart(t *testing.T) {
 	}
 	now := epoch.Add(2 * time.Second)
 	p = revive(p, weighted(1, 1, 1, 1), now)
-	if _, refusal, _ := p.Begin("test", "dead.test:443", now); refusal == nil || refusal.RetryAfter != 3*time.Second {
+	if _, refusal, _ := p.Begin(Request{ID: "test", Target: "dead.test:443"}, now); refusal == nil || refusal.RetryAfter != 3*time.Second {
 		t.Errorf("refusal %+v, want one for the 3s that are left", refusal)
 	}
 	for range 50 {

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -24,17 +25,36 @@ type grant struct {
 	permit permits
 }
 
-// pick chooses the proxy of the next attempt: a due one, when the exchange may
+// pick chooses the proxy of the next attempt: that of its session; a due one, when the exchange may
 // carry a probe and it is time for one; else one in use, by the strategy; and
 // when there is none left, again a due one, whoever may carry it.
 func (x *Exchange) pick(now time.Time, lease time.Duration, mayProbe bool, events *[]Event) (grant, bool) {
-	s := x.pool.current.Load()
-	v := s.all
+	s, v := x.view()
+	if x.Sticky() {
+		return x.pickSticky(s, v, now, lease, events)
+	}
 	if mayProbe && len(x.attempts) == 0 {
 		if g, ok := x.pickDue(s, v, now, lease, true, events); ok {
 			return g, true
 		}
 	}
+	return x.pickAny(s, v, now, lease, events)
+}
+
+// view returns the members that the exchange may have.
+func (x *Exchange) view() (*snapshot, *view) {
+	s := x.pool.current.Load()
+	if x.seen.snapshot != s {
+		x.seen.snapshot, x.seen.view = s, s.all
+		if x.asked != nil {
+			x.seen.view = s.view(x.asked.constraints, x.pool.options.Strategy)
+		}
+	}
+	return s, x.seen.view
+}
+
+// pickAny takes one in use, or else a due one.
+func (x *Exchange) pickAny(s *snapshot, v *view, now time.Time, lease time.Duration, events *[]Event) (grant, bool) {
 	if g, ok := x.draw(v, now, lease, events); ok {
 		return g, true
 	}
@@ -116,10 +136,7 @@ func drawWeighted(weights []float64, total float64) int {
 // the exchanges that carry one.
 func (x *Exchange) pickDue(s *snapshot, v *view, now time.Time, lease time.Duration, shared bool, events *[]Event) (grant, bool) {
 	p := x.pool
-	for _, m := range p.resting.due(now) {
-		if s.byID[m.ID] != m || m.paused.Load() != nil || int(m.overdue.Load()) >= overdueLimit || x.skip(v, m, now) != InUse {
-			continue
-		}
+	for m := range x.due(s, v, now, shared) {
 		if p.probes.TokensAt(now) < 1 || shared && p.probeShare.Tokens(now) < 1 {
 			return grant{}, false
 		}
@@ -133,6 +150,30 @@ func (x *Exchange) pickDue(s *snapshot, v *view, now time.Time, lease time.Durat
 		return g, true
 	}
 	return grant{}, false
+}
+
+// due yields the proxies that are due and that the exchange may have, those that
+// wait for longest first. When nobody else is left who meets its constraints,
+// it looks at all who do: they may be few among many.
+func (x *Exchange) due(s *snapshot, v *view, now time.Time, shared bool) iter.Seq[*Proxy] {
+	mayHave := func(m *Proxy) bool {
+		return m.paused.Load() == nil && int(m.overdue.Load()) < overdueLimit && x.skip(v, m, now) == InUse
+	}
+	return func(yield func(*Proxy) bool) {
+		for _, m := range x.pool.resting.due(now) {
+			if s.byID[m.ID] == m && (v == s.all || v.has(m)) && mayHave(m) && !yield(m) {
+				return
+			}
+		}
+		if shared || v == s.all {
+			return
+		}
+		for _, m := range v.members {
+			if m.breaker.Resting() && m.breaker.Ready(now) && mayHave(m) && !yield(m) {
+				return
+			}
+		}
+	}
 }
 
 // skip says whether the exchange must not use a member that others may: it is

@@ -82,4 +82,3 @@ func cutName(text string) (hole placeholder, after string, found bool) {
 	}
 	return 0, "", false
 }
-

@@ -12,6 +12,7 @@ import (
 
 	"swivel/breaker"
 	"swivel/pool/budget"
+	"swivel/pool/route"
 )
 
 // Options are what a Pool needs to know beside its members.
@@ -36,6 +37,12 @@ type Options struct {
 	Strategy Strategy
 	// Segment switches segments on; nil: off.
 	Segment *SegmentOptions
+	// SessionTTL is how long a session keeps its proxy after its last use, when
+	// its client does not say. 0 means ten minutes.
+	SessionTTL time.Duration
+	// MaxSessions is how many sessions have a proxy at once; then the one that
+	// was not used for longest is forgotten. 0 means 100,000.
+	MaxSessions int
 	// Restore returns the stored state of a proxy, if there is any; nil for
 	// none.
 	Restore func(ID) (breaker.Snapshot, bool)
@@ -48,6 +55,8 @@ func (o Options) filled() Options {
 	o.TargetRest = cmp.Or(o.TargetRest, 5*time.Second)
 	o.MaxTargetRest = cmp.Or(o.MaxTargetRest, time.Minute)
 	o.BanRest = cmp.Or(o.BanRest, 5*time.Minute)
+	o.SessionTTL = cmp.Or(o.SessionTTL, 10*time.Minute)
+	o.MaxSessions = cmp.Or(o.MaxSessions, 100_000)
 	return o
 }
 
@@ -61,6 +70,7 @@ type Pool struct {
 	probeShare *budget.Budget
 	resting    resting
 	segments   segments
+	sessions   *sessions
 	skipped    [skips]atomic.Uint64
 	memory     *memory
 	outage     outage
@@ -77,9 +87,17 @@ type Pool struct {
 type snapshot struct {
 	proxies []*Proxy
 	byID    map[ID]*Proxy
-	all     *view
+	all     *view // also in views, under no constraints
+	views   views
+}
 
-	mu sync.Mutex // held while a view learns who is usable
+func newSnapshot(n int) *snapshot {
+	return &snapshot{proxies: make([]*Proxy, 0, n), byID: make(map[ID]*Proxy, n)}
+}
+
+// watch makes the view of all members.
+func (s *snapshot) watch(strategy Strategy) {
+	s.all = s.views.add(route.Constraints{}, newView(s.proxies, strategy))
 }
 
 // refresh takes note of whether a proxy is usable now. It returns the member
@@ -89,9 +107,7 @@ func (s *snapshot) refresh(m *Proxy) (*Proxy, bool) {
 	if !in || member.runtime != m.runtime {
 		return nil, false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all.refresh(member)
+	s.views.refresh(member)
 	return member, true
 }
 
@@ -100,8 +116,11 @@ func New(specs []Spec, o Options, now time.Time) *Pool {
 	p := &Pool{options: o.filled(), probes: rate.NewLimiter(0, 0), memory: newMemory(), probeShare: budget.New(0.1, 1, 10, now)}
 	p.outage.window = p.options.Breaker.Window
 	p.segments.options = p.options.Segment
+	p.sessions = newSessions(p.options.MaxSessions)
 	p.waiting.by = map[targetKey][]*suspicion{}
-	p.current.Store(&snapshot{all: newView(nil, Weighted)})
+	empty := newSnapshot(0)
+	empty.watch(Weighted)
+	p.current.Store(empty)
 	p.Replace(specs, now)
 	return p
 }
@@ -117,10 +136,7 @@ func (p *Pool) Replace(specs []Spec, now time.Time) Change {
 	p.reloadMu.Lock()
 	defer p.reloadMu.Unlock()
 	old := p.current.Load()
-	next := &snapshot{
-		proxies: make([]*Proxy, 0, len(specs)),
-		byID:    make(map[ID]*Proxy, len(specs)),
-	}
+	next := newSnapshot(len(specs))
 	var change Change
 	for i := range specs {
 		spec := &specs[i]
@@ -137,15 +153,13 @@ func (p *Pool) Replace(specs []Spec, now time.Time) Change {
 		next.proxies = append(next.proxies, member)
 		next.byID[id] = member
 	}
-	next.all = newView(next.proxies, p.options.Strategy)
+	next.watch(p.options.Strategy)
 	change.Removed = len(old.proxies) - change.Kept
 	probeRate := p.options.ProbeRate + float64(len(specs))/100
 	p.probes.SetLimitAt(now, rate.Limit(probeRate))
 	p.probes.SetBurstAt(now, int(math.Ceil(probeRate)))
 	p.current.Store(next)
-	for _, m := range next.proxies { // what happened while the view was made
-		next.refresh(m)
-	}
+	next.views.refreshAll() // with what happened before anybody could tell this snapshot
 	p.resting.rebuild(next.proxies, now)
 	return change
 }
@@ -209,19 +223,4 @@ func (p *Pool) Proxies() []*Proxy { return p.current.Load().proxies }
 func (p *Pool) Get(id ID) (*Proxy, bool) {
 	m, ok := p.current.Load().byID[id]
 	return m, ok
-}
-
-// RetryAfter says how long until some member may be picked again: zero when
-// one can be now, at most a minute so that clients look again in time.
-func (p *Pool) RetryAfter(now time.Time) time.Duration {
-	soonest := time.Minute
-	for _, m := range p.current.Load().all.members {
-		if m.paused.Load() == nil {
-			soonest = min(soonest, max(m.breaker.RetryAfter(now), m.roomAfter(now)))
-		}
-		if soonest <= 0 {
-			return 0
-		}
-	}
-	return soonest
 }

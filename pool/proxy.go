@@ -87,6 +87,10 @@ type Lease struct {
 
 	released atomic.Bool
 
+	// Of an exchange that belongs to a session: whose that was, and why it left.
+	home ID
+	left Skip
+
 	// Guarded by Exchange.mu.
 	settled bool
 	overdue bool

@@ -17,11 +17,12 @@ const (
 	Banned         // for this target
 	Tried          // in this exchange
 	InSegment      // its segment rests, or has had its share
+	Gone           // no longer on the list, or no longer what was asked for
 	skips          // how many there are
 )
 
 var skipNames = [skips]string{
-	"in_use", "drained", "mismatch", "paused", "open", "overdue", "full", "over_rate", "banned", "tried", "segment",
+	"in_use", "drained", "mismatch", "paused", "open", "overdue", "full", "over_rate", "banned", "tried", "segment", "gone",
 }
 
 // String returns the word that metrics and the API use.

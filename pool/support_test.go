@@ -34,7 +34,7 @@ func newTestPool(specs []Spec) *Pool {
 // begin starts an exchange that must not be refused.
 func begin(t *testing.T, p *Pool, target string, now time.Time) *Exchange {
 	t.Helper()
-	x, refusal, _ := p.Begin("test", target, now)
+	x, refusal, _ := p.Begin(Request{ID: "test", Target: target}, now)
 	if refusal != nil {
 		t.Fatalf("exchange for %s refused: %+v", target, *refusal)
 	}
@@ -117,7 +117,7 @@ func trip(t *testing.T, p *Pool, i int, now time.Time) {
 
 // serve makes one exchange through whatever proxy comes and lets it succeed.
 func serve(p *Pool, now time.Time) (*Proxy, error) {
-	x, refusal, _ := p.Begin("test", "target.test:443", now)
+	x, refusal, _ := p.Begin(Request{ID: "test", Target: "target.test:443"}, now)
 	if refusal != nil {
 		return nil, fmt.Errorf("refused: %+v", *refusal)
 	}

@@ -2,7 +2,9 @@ package pool
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
+	"sync"
 	"sync/atomic"
 )
 
@@ -14,6 +16,10 @@ type view struct {
 	tree    *sumTree // of the weights of those that are usable
 	turns   *turns   // nil unless proxies take turns
 	usable  atomic.Int64
+	lastUse uint64 // guarded by views.mu
+
+	hashing sync.Once
+	ring    []uint64 // see hashed
 }
 
 // newView returns a view of those members that can be picked at all.
@@ -30,10 +36,15 @@ func newView(proxies []*Proxy, strategy Strategy) *view {
 	if strategy == RoundRobin {
 		v.turns = newTurns(v.members)
 	}
+	v.refreshAll()
+	return v
+}
+
+// refreshAll takes note of who is usable now. Callers take turns.
+func (v *view) refreshAll() {
 	for slot, m := range v.members {
 		v.set(slot, m.usable())
 	}
-	return v
 }
 
 // draw returns a usable member by the luck of the weights; nil if there is none.
@@ -44,11 +55,20 @@ func (v *view) draw() *Proxy {
 	return nil
 }
 
+// has says whether the member belongs to the view.
+func (v *view) has(m *Proxy) bool {
+	_, found := v.slot(m)
+	return found
+}
+
+func (v *view) slot(m *Proxy) (slot int, found bool) {
+	return slices.BinarySearchFunc(v.members, m.index, func(one *Proxy, index int) int { return cmp.Compare(one.index, index) })
+}
+
 // refresh takes note of whether the member is usable now, if the view has it.
 // Callers take turns.
 func (v *view) refresh(m *Proxy) {
-	slot, found := slices.BinarySearchFunc(v.members, m.index, func(one *Proxy, index int) int { return cmp.Compare(one.index, index) })
-	if found {
+	if slot, found := v.slot(m); found {
 		v.set(slot, m.usable())
 	}
 }
@@ -67,4 +87,23 @@ func (v *view) set(slot int, usable bool) {
 	if v.turns != nil {
 		v.turns.join(slot)
 	}
+}
+
+// hashed returns a member by a hash and the weights, whoever is usable: the same
+// as long as the list stays the same. nil if there are no members.
+func (v *view) hashed(hash uint64) *Proxy {
+	v.hashing.Do(func() {
+		v.ring = make([]uint64, len(v.members))
+		sum := uint64(0)
+		for i, m := range v.members {
+			sum += v.tree.whole(m.Spec.Weight)
+			v.ring[i] = sum
+		}
+	})
+	if len(v.ring) == 0 {
+		return nil
+	}
+	at, _ := bits.Mul64(hash, v.ring[len(v.ring)-1]) // evenly from 0 to the sum
+	slot, _ := slices.BinarySearch(v.ring, at+1)
+	return v.members[slot]
 }

@@ -73,11 +73,11 @@ type Exchange struct {
 	refused *reply.Error
 }
 
-// Begin starts an exchange for target. End must be called.
-func (l *Loop) Begin(id, target string) *Exchange {
-	x := &Exchange{ID: id, Target: target, loop: l}
+// Begin starts an exchange. End must be called.
+func (l *Loop) Begin(r pool.Request) *Exchange {
+	x := &Exchange{ID: r.ID, Target: r.Target, loop: l}
 	l.extra.Earn()
-	inner, refusal, events := l.Pool.Begin(id, target, time.Now())
+	inner, refusal, events := l.Pool.Begin(r, time.Now())
 	x.pool = inner
 	x.tell(events)
 	switch {

@@ -65,7 +65,7 @@ func TestAnswerWhenNobodyServes(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			loop, _ := newLoop(t, 5, limits)
-			x := loop.Begin("id", "example.test:443")
+			x := loop.Begin(pool.Request{ID: "id", Target: "example.test:443"})
 			tries := 0
 			_, err := run(context.Background(), x, func(context.Context, *pool.Lease) error {
 				err := fails(test.signals[tries])
@@ -85,7 +85,7 @@ func TestAnswerWhenNobodyServes(t *testing.T) {
 
 func TestEmptyPoolIsToldAsSuch(t *testing.T) {
 	loop, _ := newLoop(t, 0, limits)
-	x := loop.Begin("id", "example.test:443")
+	x := loop.Begin(pool.Request{ID: "id", Target: "example.test:443"})
 	defer x.End()
 	_, err := run(context.Background(), x, func(context.Context, *pool.Lease) error { panic("there is nobody to try") })
 	var e *reply.Error
@@ -115,7 +115,7 @@ func TestOwnDeadlineIsNotAClientThatLeft(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				loop, _ := newLoop(t, 3, limits)
-				x := loop.Begin("id", "example.test:443")
+				x := loop.Begin(pool.Request{ID: "id", Target: "example.test:443"})
 				began := time.Now()
 				var tries atomic.Int32 // one that is cut off runs on
 				_, err := run(context.Background(), x, func(ctx context.Context, l *pool.Lease) error {
@@ -152,7 +152,7 @@ func TestClientThatLeavesEndsTheExchange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
-			x := loop.Begin("id", "example.test:443")
+			x := loop.Begin(pool.Request{ID: "id", Target: "example.test:443"})
 			tries := 0
 			_, err := run(ctx, x, func(ctx context.Context, l *pool.Lease) error {
 				tries++
@@ -174,7 +174,7 @@ func TestClientThatLeavesEndsTheExchange(t *testing.T) {
 
 func TestEarlierProxiesAreBlamedOnceAnotherReachesTheTarget(t *testing.T) {
 	loop, _ := newLoop(t, 2, limits)
-	x := loop.Begin("id", "example.test:443")
+	x := loop.Begin(pool.Request{ID: "id", Target: "example.test:443"})
 	tries := 0
 	lease, err := run(context.Background(), x, func(context.Context, *pool.Lease) error {
 		if tries++; tries == 1 {
@@ -204,7 +204,7 @@ func TestEventsCarryTheExchangeThatCausedThem(t *testing.T) {
 			ids = append(ids, ev.Request)
 		}
 	}
-	x := loop.Begin("id 7", "example.test:443")
+	x := loop.Begin(pool.Request{ID: "id 7", Target: "example.test:443"})
 	defer x.End()
 	_, _ = run(context.Background(), x, func(context.Context, *pool.Lease) error { return fails(pool.HandshakeAuth) })
 	if len(ids) != 1 || ids[0] != "id 7" {
@@ -215,7 +215,7 @@ func TestEventsCarryTheExchangeThatCausedThem(t *testing.T) {
 func TestTheAnswerSaysWhenTheProxiesThatAskedForAPauseAreBack(t *testing.T) {
 	for proxies, want := range map[int]bool{1: true, 2: false} {
 		loop, _ := newLoop(t, proxies, Settings{Attempts: 1, ExchangeTimeout: time.Minute, HedgeOff: true})
-		x := loop.Begin("id", "example.test:443")
+		x := loop.Begin(pool.Request{ID: "id", Target: "example.test:443"})
 		_, err := run(context.Background(), x, func(context.Context, *pool.Lease) error {
 			return &upstream.Error{Signal: pool.HandshakeThrottled, RetryAfter: 20 * time.Second}
 		})

@@ -46,6 +46,7 @@ func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease 
 	if !r.launch() {
 		return value, nil, x.spent(false)
 	}
+	r.aside()
 	deadline := time.NewTimer(x.loop.Settings.ExchangeTimeout)
 	defer deadline.Stop()
 	overtake := time.NewTimer(r.patience())
@@ -58,6 +59,7 @@ func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease 
 				if plan.Hedge {
 					x.loop.recent.add(x.Age(a.lease))
 				}
+				x.pool.Won(a.lease, time.Now())
 				return a.value, a.lease, nil
 			}
 			if stop := r.failed(ctx, a); stop != nil {
@@ -114,10 +116,8 @@ func (r *race[T]) launch() bool {
 	if r.late || r.launched == s.Attempts {
 		return false
 	}
-	// A tunnel's client may take as long to ask as the target to answer.
-	leaseTime := s.ExchangeTimeout + max(2*s.FirstByte, s.Response) + grace
 	now := time.Now()
-	lease, events, ok := x.pool.Next(now, leaseTime, r.plan.Probe)
+	lease, events, ok := x.pool.Next(now, r.leaseTime(), r.plan.Probe)
 	x.tell(events)
 	if !ok {
 		return false
@@ -130,6 +130,32 @@ func (r *race[T]) launch() bool {
 		r.arrivals <- arrival[T]{lease, value, err}
 	}()
 	return true
+}
+
+// leaseTime is what an attempt takes at most. A tunnel's client may take as long
+// to ask as the target to answer.
+func (r *race[T]) leaseTime() time.Duration {
+	s := r.x.loop.Settings
+	return s.ExchangeTimeout + max(2*s.FirstByte, s.Response) + grace
+}
+
+// aside tests a resting proxy beside the exchange's own attempt, when that is
+// its session's affair and cannot be the test itself.
+func (r *race[T]) aside() {
+	x := r.x
+	if !r.plan.Hedge || !x.pool.Sticky() {
+		return
+	}
+	lease, events, ok := x.pool.Aside(time.Now(), r.leaseTime())
+	x.tell(events)
+	if !ok {
+		return
+	}
+	ctx := x.loop.ctx
+	x.loop.background.Go(func() {
+		value, err := r.plan.Try(ctx, lease)
+		r.overtaken(arrival[T]{lease, value, err})
+	})
 }
 
 // patience is how long the latest attempt may take before it is overtaken.
@@ -155,6 +181,9 @@ func (r *race[T]) overtake() {
 	}
 	r.x.pool.Overdue(r.last, time.Now())
 	again := r.plan.Hedge || r.plan.Probe // it does no harm to ask twice
+	if r.x.pool.Sticky() {                // but for the session: two proxies are two identities
+		again = false
+	}
 	if again && !loop.Settings.HedgeOff && r.launched < loop.Settings.Attempts && loop.extra.Spend(time.Now()) {
 		r.launch()
 	}
@@ -243,8 +272,11 @@ func (x *Exchange) fail(l *pool.Lease, err error) pool.Fault {
 // are still on the way.
 func (x *Exchange) spent(outOfTime bool) *reply.Error {
 	tried := x.pool.Attempts()
+	if x.pool.Unmatched() {
+		return reply.NoMatch()
+	}
 	if len(tried) == 0 {
-		return reply.NoProxy(x.loop.Pool.RetryAfter(time.Now()))
+		return reply.NoProxy(x.pool.RetryAfter(time.Now()))
 	}
 	signals := make([]pool.Signal, len(tried))
 	timeouts := 0
@@ -264,6 +296,6 @@ func (x *Exchange) spent(outOfTime bool) *reply.Error {
 		return reply.LocalFault()
 	}
 	spent := reply.AttemptsSpent(signals)
-	spent.RetryAfter = x.loop.Pool.RetryAfter(time.Now()) // 0 while somebody can be tried
+	spent.RetryAfter = x.pool.RetryAfter(time.Now()) // 0 while somebody can be tried
 	return spent
 }

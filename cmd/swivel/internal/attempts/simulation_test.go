@@ -193,7 +193,7 @@ func (s *simulation) run() {
 
 func (s *simulation) exchange(id, target string) {
 	began := time.Now()
-	x := s.loop.Begin(id, target)
+	x := s.loop.Begin(pool.Request{ID: id, Target: target})
 	behind, lease, err := Run(context.Background(), x, Plan[pool.Signal]{
 		Try:   func(_ context.Context, l *pool.Lease) (pool.Signal, error) { return s.attempt(l, target) },
 		Late:  func(l *pool.Lease, _ pool.Signal) { x.Overtaken(l) },

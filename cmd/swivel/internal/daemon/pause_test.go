@@ -227,7 +227,7 @@ func (r *rig) ban(name, target string) {
 	r.t.Helper()
 	for range 1000 { // until the pick comes to it
 		now := time.Now()
-		x, refusal, _ := r.pool.Begin("r1", target, now)
+		x, refusal, _ := r.pool.Begin(pool.Request{ID: "r1", Target: target}, now)
 		if refusal != nil {
 			r.t.Fatalf("%+v", refusal)
 		}
@@ -283,7 +283,7 @@ func (r *rig) takeDown(target string) {
 		r.reach(m, "up.test:443")
 	}
 	now := time.Now()
-	x, _, _ := r.pool.Begin("r2", target, now)
+	x, _, _ := r.pool.Begin(pool.Request{ID: "r2", Target: target}, now)
 	for l, _, ok := x.Next(now, time.Minute, false); ok; l, _, ok = x.Next(now, time.Minute, false) {
 		r.sink(x.Fail(l, pool.Fault{Signal: pool.HandshakeGateway}, now))
 	}
@@ -295,7 +295,7 @@ func (r *rig) reach(m *pool.Proxy, target string) {
 	r.t.Helper()
 	for range 1000 {
 		now := time.Now()
-		x, _, _ := r.pool.Begin("r3", target, now)
+		x, _, _ := r.pool.Begin(pool.Request{ID: "r3", Target: target}, now)
 		l, _, ok := x.Next(now, time.Minute, false)
 		if !ok {
 			r.t.Fatal("nobody is left")

@@ -15,7 +15,10 @@ type caller struct {
 	// user is the name of a user who has authenticated, or tried to. It is ""
 	// when nobody has to: what a client then gives as its name may be anything,
 	// a key of another service too, and is not for the log.
-	user  string
+	user string
+	// name is what the client calls itself, true or not: sessions of different
+	// names are different ones. It is not for the log either.
+	name  string
 	route route.Route
 }
 
@@ -45,13 +48,13 @@ func (f *Front) callerOf(fields http1.Fields) (who caller, refused *reply.Error)
 // authenticate checks a user name, which may bear routing keys, and a password.
 func (f *Front) authenticate(user, password string) (who caller, refused *reply.Error) {
 	if !f.Guard.Required() {
-		_, keys, err := route.Parse(user, nil)
-		return caller{route: keys}, badKeys(err)
+		name, keys, err := route.Parse(user, nil)
+		return caller{name: name, route: keys}, badKeys(err)
 	}
 	users := f.Guard.Users()
 	name, keys, err := route.Parse(user, users)
 	if users.Has(name) {
-		who = caller{user: name, route: keys}
+		who = caller{user: name, name: name, route: keys}
 	}
 	switch f.Guard.Check(name, password) {
 	case nil:

@@ -192,7 +192,7 @@ func (c *client) tunnel(r *request, answers tunnel.Answers) {
 		_, _ = io.ReadFull(c.br, early)
 	}
 	c.release()
-	x := c.front.Loop.Begin(r.id, r.target)
+	x := c.front.Loop.Begin(r.wish())
 	if refused := c.overRate(r, x); refused != nil {
 		x.End()
 		c.refuse(r, refused)
@@ -229,7 +229,7 @@ func (c *client) plain(r *request) bool {
 		return false
 	}
 	r.target = target.authority
-	x := c.front.Loop.Begin(r.id, r.target)
+	x := c.front.Loop.Begin(r.wish())
 	if refused := c.overRate(r, x); refused != nil {
 		x.End()
 		c.refuse(r, refused)

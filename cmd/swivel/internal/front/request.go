@@ -12,6 +12,7 @@ import (
 	"swivel/cmd/swivel/internal/limit"
 	"swivel/cmd/swivel/internal/reply"
 	"swivel/cmd/swivel/internal/socks"
+	"swivel/pool"
 	"swivel/pool/upstream/http1"
 )
 
@@ -44,6 +45,11 @@ func newRequestID() string {
 		b[i] = byte(r >> (8 * i))
 	}
 	return hex.EncodeToString(b[:])
+}
+
+// wish is what the request asks of the pool.
+func (r *request) wish() pool.Request {
+	return pool.Request{ID: r.id, Target: r.target, Client: r.name, Route: r.route}
 }
 
 // whose is the client whose limits the request counts against.

@@ -94,6 +94,13 @@ func NoProxy(retryAfter time.Duration) *Error {
 		Text: "no proxy of the pool is available", RetryAfter: max(retryAfter, time.Second)}
 }
 
+// NoMatch means that the pool has no proxy at all of the kind that the routing
+// keys ask for. To wait is hardly any use, but the next list may have one.
+func NoMatch() *Error {
+	return &Error{Status: 503, Code: "no_proxy", proxyStatus: "destination_unavailable",
+		Text: "no proxy of the pool meets the routing keys", RetryAfter: time.Minute}
+}
+
 // LocalFault means that this machine could not even try: it is out of
 // descriptors, ports or routes.
 func LocalFault() *Error {

@@ -35,7 +35,7 @@ func judge(t *testing.T, sent, probe bool, play func(*verdict)) pool.Attempt {
 	time.Sleep(time.Second) // the probe's token
 	loop := attempts.New(p, attempts.Settings{Attempts: 1, ExchangeTimeout: time.Minute, FirstByte: firstByte, HedgeOff: true}, func([]pool.Event) {})
 	defer loop.Close()
-	x := loop.Begin("id", "example.test:443")
+	x := loop.Begin(pool.Request{ID: "id", Target: "example.test:443"})
 	_, lease, err := attempts.Run(context.Background(), x, attempts.Plan[int]{
 		Try: func(context.Context, *pool.Lease) (int, error) { return 0, nil },
 	})
