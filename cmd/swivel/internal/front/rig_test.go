@@ -12,10 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/crypto/bcrypt"
+
 	"swivel/breaker"
 	"swivel/cmd/swivel/internal/attempts"
+	"swivel/cmd/swivel/internal/auth"
 	"swivel/cmd/swivel/internal/eventlog"
 	"swivel/cmd/swivel/internal/forward"
+	"swivel/cmd/swivel/internal/limit"
 	"swivel/cmd/swivel/internal/tunnel"
 	"swivel/pool"
 	"swivel/pool/upstream"
@@ -40,6 +44,9 @@ type rig struct {
 	timeouts upstream.Timeouts
 	options  pool.Options
 	idle     time.Duration // of tunnels
+	users    []string      // name:password
+	rate     float64       // of a client's exchanges
+	most     int           // of a client's connections
 
 	closers []func() // run in reverse order
 	stop    func()   // accepts no more
@@ -94,6 +101,7 @@ func (r *rig) start(lines ...string) {
 		Settings: r.settings, Loop: loop, Log: log,
 		Tunnel:  &tunnel.Server{Loop: loop, Dialer: dialer, Registry: r.registry},
 		Forward: forward.New(transports, r.registry, r.attempts.Response, nil),
+		Guard:   r.guard(), Rate: limit.NewRate(r.rate), PerClient: limit.NewConnections(r.most),
 	}
 	served := make(chan error, 1)
 	go func() { served <- r.front.Serve(ln) }()
@@ -113,6 +121,25 @@ func (r *rig) start(lines ...string) {
 		}
 		transports.Keep(func(pool.ID) bool { return false })
 	})
+}
+
+// guard lets the users of the test in.
+func (r *rig) guard() *auth.Guard {
+	r.t.Helper()
+	var entries []string
+	for _, user := range r.users {
+		name, password, _ := strings.Cut(user, ":")
+		hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		entries = append(entries, name+":"+string(hash))
+	}
+	users, err := auth.Read(entries, "")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return auth.NewGuard(users)
 }
 
 // shutdown stops the front and returns how many connections it had to cut.
@@ -187,6 +214,7 @@ func (r *rig) checkSettled() {
 // exchangeLine is the log line of an exchange.
 type exchangeLine struct {
 	Request, Kind, Target, Code, Reason, Message string
+	User, Session                                string
 	Status                                       int
 	Up, Down                                     int64
 	Attempts                                     []struct{ Proxy, Signal, Outcome, Error string }

@@ -87,7 +87,7 @@ func (c *client) refuseSOCKS(r *request, err error) {
 	var timeout net.Error
 	switch {
 	case errors.Is(err, socks.ErrVersion):
-		c.refuse(r, reply.BadRequest(400, "this is not SOCKS5 as RFC 1928 has it"))
+		c.tellRefusal(r, reply.BadRequest(400, "this is not SOCKS5 as RFC 1928 has it"), socks.AppendReply(nil, socks.GeneralFailure))
 	case errors.Is(err, socks.ErrAddress):
 		c.refuse(r, reply.BadRequest(400, "the kind of the target's address is unknown"))
 	case errors.As(err, &timeout) && timeout.Timeout():
