@@ -32,9 +32,19 @@ type List struct {
 	Lines   int         // lines read, with comments and blank ones
 	Merged  int         // proxies that were exact duplicates of an earlier one
 
+	Ranges    int        // lines with a range of ports
+	Ranged    int        // the proxies that these became
+	Templates []Template // lines whose credentials hold placeholders, in order
+
 	// Unfinished says that the last line has no line end. Many editors leave
 	// it so, but a file that is still being written looks the same.
 	Unfinished bool
+}
+
+// Template is a line with placeholders in its credentials.
+type Template struct {
+	Line  int      // counted from 1
+	Names []string // of the placeholders, without braces
 }
 
 // LineError is a line that was refused. It holds no credentials, nor any other
@@ -80,11 +90,27 @@ func ParseList(r io.Reader, env Env) (List, error) {
 
 // add takes in a line, or what came of reading it.
 func (l *List) add(parser *lineParser, line []byte, err error) {
+	before := len(l.Specs)
 	if err != errLong {
 		l.Specs, err = parser.appendSpecs(l.Specs, string(line))
 	}
 	if err != nil {
 		l.Skipped = append(l.Skipped, LineError{Line: l.Lines, Reason: err.Error()})
+	}
+	l.note(l.Specs[before:])
+}
+
+// note counts what a line became.
+func (l *List) note(specs []Spec) {
+	if len(specs) == 0 {
+		return
+	}
+	if len(specs) > 1 {
+		l.Ranges++
+		l.Ranged += len(specs)
+	}
+	if names := specs[0].Placeholders(); names != nil {
+		l.Templates = append(l.Templates, Template{l.Lines, names})
 	}
 }
 

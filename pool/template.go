@@ -19,12 +19,15 @@ import (
 // Templated says whether the proxy's credentials hold placeholders.
 func (s *Spec) Templated() bool { return s.holesOf().has != [placeholders]bool{} }
 
-// assumeRotating takes a gateway for a rotating one if its line does not say
-// whether it is, and its credentials name another session with every attempt.
-func (s *Spec) assumeRotating() {
-	if h := s.holesOf(); !s.RotatingSet && (h.has[sessionHole] || h.has[randomHole]) {
-		s.Rotating = true
+// Placeholders returns the names of the placeholders in the proxy's credentials,
+// each once.
+func (s *Spec) Placeholders() (names []string) {
+	for hole, has := range s.holesOf().has {
+		if has {
+			names = append(names, placeholderNames[hole])
+		}
 	}
+	return names
 }
 
 // For returns the spec with its placeholders filled for one attempt; s itself

@@ -104,6 +104,9 @@ func (c *configCheckCmd) Run(s streams) error {
 	if err := errors.Join(err, listErr); err != nil {
 		return err
 	}
+	for _, note := range lists.Notes {
+		_, _ = fmt.Fprintln(s.out, note)
+	}
 	_, _ = fmt.Fprintf(s.out, "ok: %d proxies, %d lines skipped, %d duplicates merged\n", len(lists.Specs), len(lists.Skipped), lists.Merged)
 	return nil
 }

@@ -56,6 +56,18 @@ func TestFlagsWinOverEnvironmentOverFileOverDefaults(t *testing.T) {
 	}
 }
 
+func TestCheckSaysWhatLinesBecome(t *testing.T) {
+	list := write(t, "proxies.txt", "h:1\nu-{session}:s3cret-{country}@h:2-4\nh:10-19\nbad\n")
+	code, out, errOut := check(t, nil, "--proxies", list)
+	want := list + ": line 4: the address has no port\n" +
+		list + ": 2 lines with a range of ports are 13 proxies\n" +
+		list + ": line 2: its credentials are a template: {session}, {country}\n" +
+		"ok: 14 proxies, 1 lines skipped, 0 duplicates merged\n"
+	if code != exitOK || out != want {
+		t.Errorf("exit code %d: %s%s", code, out, errOut)
+	}
+}
+
 func TestProblemsOfAllSourcesAreTogether(t *testing.T) {
 	config := write(t, "swivel.yaml", "listn: x\nbreaker: {jitter: much}\n")
 	code, _, errOut := check(t, map[string]string{"SWIVEL_GRACE": "later", "SWIVEL_LIMITS_CONNECTIONS": "0", "SWIVEL_LOG_FORMAT": "prose"},

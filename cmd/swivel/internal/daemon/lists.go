@@ -16,6 +16,8 @@ type Lists struct {
 	Specs   []pool.Spec
 	Skipped []SkippedLine
 	Merged  int // exact duplicates, whose weights were added up
+	// Notes say what is special about lines that are used, for config check.
+	Notes []string
 	// Unfinished names a file whose last line has no end, as a file has that is
 	// still being written; "" if there is none.
 	Unfinished string
@@ -60,6 +62,7 @@ func ReadLists(files []string, base breaker.Settings) (Lists, error) {
 		}
 		all.Specs = append(all.Specs, usable...)
 		all.Merged += list.Merged
+		all.Notes = append(all.Notes, notes(file, list)...)
 		if list.Unfinished {
 			all.Unfinished = file
 		}
@@ -68,9 +71,21 @@ func ReadLists(files []string, base breaker.Settings) (Lists, error) {
 		problems = append(problems, errors.New("proxies: no list given; use --proxies FILE (proxies.example.txt shows the form)"))
 	}
 	merged, duplicates := pool.Merge(all.Specs)
+	pool.AssumeGateway(merged)
 	all.Specs = merged
 	all.Merged += duplicates
 	return all, errors.Join(problems...)
+}
+
+// notes says which lines are more proxies than one, and which are templates.
+func notes(file string, list pool.List) (all []string) {
+	if list.Ranges > 0 {
+		all = append(all, fmt.Sprintf("%s: %d lines with a range of ports are %d proxies", file, list.Ranges, list.Ranged))
+	}
+	for _, t := range list.Templates {
+		all = append(all, fmt.Sprintf("%s: line %d: its credentials are a template: {%s}", file, t.Line, strings.Join(t.Names, "}, {")))
+	}
+	return all
 }
 
 // checkSpecs leaves out the proxies that cannot work as their lines have them,
