@@ -2,6 +2,8 @@ package pool
 
 import (
 	"cmp"
+	"math/rand/v2"
+	"strconv"
 	"sync"
 	"time"
 
@@ -151,10 +153,22 @@ func (x *Exchange) Next(now time.Time, leaseTime time.Duration, mayProbe bool) (
 
 // lease makes an attempt of a grant. x.mu is held.
 func (x *Exchange) lease(g grant, now time.Time) *Lease {
-	l := &Lease{Proxy: g.proxy, permit: g.permit, Probe: g.permit.probe(), Started: now, index: len(x.attempts)}
+	l := &Lease{Proxy: g.proxy, Spec: x.fill(g.proxy.Spec), permit: g.permit, Probe: g.permit.probe(), Started: now, index: len(x.attempts)}
 	x.attempts = append(x.attempts, Attempt{Proxy: g.proxy, Probe: l.Probe, Outcome: breaker.Ignored, Started: now})
 	x.running++
 	return l
+}
+
+// fill puts what the client asks for into the credentials of a gateway.
+func (x *Exchange) fill(s *Spec) *Spec {
+	if !s.Templated() {
+		return s
+	}
+	var r route.Route
+	if x.asked != nil {
+		r = x.asked.route
+	}
+	return s.For(r, strconv.FormatUint(rand.Uint64(), 36))
 }
 
 // TargetToBlame says whether the proxies' own replies named the target as the

@@ -79,7 +79,10 @@ func (r *runtime) usable() bool {
 // once through the Exchange that gave it, and released when its connection is
 // no longer used.
 type Lease struct {
-	Proxy  *Proxy
+	Proxy *Proxy
+	// Spec is the proxy's, with the placeholders of its credentials filled: what
+	// the attempt is to use.
+	Spec   *Spec
 	permit permits
 	// Probe is set when the attempt decides about a resting proxy or segment.
 	Probe   bool

@@ -190,6 +190,7 @@ func (p *Pool) Unsaved(changed []Pin, gone []SessionID) {
 	for _, id := range gone {
 		g.dirty[id] = struct{}{}
 	}
+	g.ring()
 }
 
 // RestoreSessions takes pins of an earlier life, the latest used last.

@@ -71,6 +71,15 @@ type Store interface {
 	// at now, in no particular order.
 	LoadTargets(ctx context.Context, now time.Time) ([]Ban, []TargetRest, error)
 
+	// SavePins inserts or replaces the pins and removes those of the sessions
+	// that are gone, all or, with an error, none. An invalid pin (see
+	// [Pin.Validate]) fails the call.
+	SavePins(ctx context.Context, pins []Pin, gone []string) error
+
+	// LoadPins returns the pins that make sense and whose sessions are not over
+	// at now, the latest used last, and removes those that are over.
+	LoadPins(ctx context.Context, now time.Time) ([]Pin, error)
+
 	// Salt returns SaltSize random bytes, made when first asked for and the
 	// same ever after. Proxy ids are keyed with it, so that they say nothing
 	// about an address or a password to who does not have the file.

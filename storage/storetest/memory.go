@@ -20,6 +20,7 @@ type Memory struct {
 	pauses map[string]storage.Pause
 	bans   []storage.Ban
 	rests  []storage.TargetRest
+	pins   map[string]storage.Pin
 	salt   []byte
 }
 
@@ -27,7 +28,7 @@ var _ storage.Store = (*Memory)(nil)
 
 // NewMemory returns an empty store that takes its time stamps from now.
 func NewMemory(now func() time.Time) *Memory {
-	return &Memory{now: now, rows: make(map[string]storage.Record), pauses: make(map[string]storage.Pause)}
+	return &Memory{now: now, rows: make(map[string]storage.Record), pauses: make(map[string]storage.Pause), pins: make(map[string]storage.Pin)}
 }
 
 // Load returns the records of these proxies, or with nil of all.

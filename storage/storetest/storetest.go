@@ -47,6 +47,9 @@ func Run(t *testing.T, open Open) {
 		"strange target costs no other":            strangeTarget,
 		"longest bans and rests are kept":          longestAreKept,
 		"concurrent use":                           concurrentUse,
+		"pins are replaced and removed":            pinsAreReplacedAndRemoved,
+		"pins that are over are gone":              pinsThatAreOverAreGone,
+		"invalid pin fails the call":               invalidPinFails,
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := &clock{at: Epoch}

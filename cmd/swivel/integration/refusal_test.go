@@ -69,12 +69,6 @@ var startsThatFail = []refusal{
 		args: func(r *refusals) []string { return r.serve("--config", r.path("value.yaml")) }},
 	{name: "bad value in the environment", code: 2, want: "SWIVEL_BREAKER_JITTER", env: "SWIVEL_BREAKER_JITTER=much",
 		args: func(r *refusals) []string { return r.serve() }},
-	{name: "user without a hash", code: 2, want: "users: entry 1: want a bcrypt hash",
-		args: func(r *refusals) []string { return r.serve("--user", "alice:s3cret") }},
-	{name: "no such file of users", code: 2, want: "users_file: cannot read ",
-		args: func(r *refusals) []string { return r.serve("--users-file", r.path("none")) }},
-	{name: "file without users", code: 2, want: "holds no user",
-		args: func(r *refusals) []string { return r.serve("--users-file", r.path("empty.txt")) }},
 	{name: "open to other machines", code: 2, want: "--allow-open-proxy",
 		args: func(r *refusals) []string { return r.serve("--listen", "0.0.0.0:0") }},
 }

@@ -52,8 +52,6 @@ var confined = []struct {
 		"the core returns events; what is logged, and once only, is the program's decision"},
 	{"github.com/alecthomas/kong", []string{"cmd/swivel"},
 		"flags are turned into a configuration before anything else sees them"},
-	{"golang.org/x/crypto", []string{"cmd/swivel/internal/auth"},
-		"one package decides what a password costs to check, and how often that is paid"},
 	{"golang.org/x/net/proxy", []string{"pool/upstream"},
 		"there is one way to speak SOCKS, and its errors have one meaning"},
 	{"net/http/pprof", nil,

@@ -37,6 +37,7 @@ type Config struct {
 	Segment  Segment  `yaml:"segment"`
 	Bans     Bans     `yaml:"bans"`
 	Targets  Targets  `yaml:"targets"`
+	Sessions Sessions `yaml:"sessions"`
 	Limits   Limits   `yaml:"limits"`
 	Restart  Restart  `yaml:"restart"`
 	Log      Log      `yaml:"log"`
@@ -93,6 +94,12 @@ type Targets struct {
 	MaxRest Duration `yaml:"max_rest"` // after it has doubled some times
 }
 
+// Sessions keep a client's requests on one proxy.
+type Sessions struct {
+	TTL Duration `yaml:"ttl"` // after the last use, when the client does not say
+	Max int      `yaml:"max"` // at once; the one that was not used for longest goes first
+}
+
 // Limits bound what clients can take.
 type Limits struct {
 	Connections       int      `yaml:"connections"`        // open client connections
@@ -133,9 +140,10 @@ func Default() Config {
 			ExchangeTimeout: Duration(30 * time.Second), ResponseTimeout: Duration(2 * time.Minute),
 			FirstByteTimeout: Duration(10 * time.Second),
 		},
-		Limits:  Limits{Connections: 10_000, HeaderBytes: 128 << 10, TunnelIdle: Duration(10 * time.Minute)},
-		Restart: Restart{ProbeRate: 5},
-		Log:     Log{Format: "json", Level: "info"},
+		Limits:   Limits{Connections: 10_000, HeaderBytes: 128 << 10, TunnelIdle: Duration(10 * time.Minute)},
+		Sessions: Sessions{TTL: Duration(10 * time.Minute), Max: 100_000},
+		Restart:  Restart{ProbeRate: 5},
+		Log:      Log{Format: "json", Level: "info"},
 	}
 }
 
@@ -166,6 +174,9 @@ const (
 	minClientRate = 0.001
 	maxClientRate = 1_000_000
 )
+
+// maxSessions takes some 300 MiB.
+const maxSessions = 1_000_000
 
 // maxProbeRate is more than any machine can do.
 const maxProbeRate = 1_000_000
@@ -225,6 +236,12 @@ func (c *Config) Validate() error {
 	}
 	if !(c.Restart.ProbeRate >= 1 && c.Restart.ProbeRate <= maxProbeRate) { // NaN too
 		bad("restart.probe_rate", "want 1 to %d probes a second", maxProbeRate)
+	}
+	if c.Sessions.TTL < Duration(time.Second) || c.Sessions.TTL > longest {
+		bad("sessions.ttl", "want a duration of 1s or more, such as 10m, at most %v", longest)
+	}
+	if c.Sessions.Max < 1 || c.Sessions.Max > maxSessions {
+		bad("sessions.max", "want 1 to %d", maxSessions)
 	}
 	if c.Grace < 0 || c.Grace > longest {
 		bad("grace", "want a duration such as 10s, at most %v", longest)

@@ -183,14 +183,14 @@ func (d *Daemon) openPool(ctx context.Context, lists Lists) error {
 	d.salt = salt
 	d.pool = pool.New(specs, pool.Options{
 		Breaker: d.cfg.BreakerSettings(), Salt: salt, ProbeRate: d.cfg.Restart.ProbeRate,
-		Strategy:   d.cfg.Strategy,
+		Strategy: d.cfg.Strategy, SessionTTL: time.Duration(d.cfg.Sessions.TTL), MaxSessions: d.cfg.Sessions.Max,
 		TargetRest: time.Duration(d.cfg.Targets.Rest), MaxTargetRest: time.Duration(d.cfg.Targets.MaxRest),
 		BanRest: time.Duration(d.cfg.Bans.Rest), Segment: d.cfg.SegmentOptions(), Restore: d.remembered,
 	}, time.Now())
 	d.stored = nil // what it holds of others may be much
 	d.log.Info().Int("proxies", len(specs)).Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).
 		Int("own_address", dropped).Int("restored", d.restored(records)).Msg("pool")
-	if err := errors.Join(d.loadPauses(ctx), d.loadTargets(ctx)); err != nil {
+	if err := errors.Join(d.loadPauses(ctx), d.loadTargets(ctx), d.loadPins(ctx)); err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
 	return nil
@@ -286,6 +286,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	workers.Go(func() { d.registry.Sweep(background) })
 	workers.Go(func() { d.transports.Sweep(background) })
 	workers.Go(func() { d.saveTargets(background) })
+	workers.Go(func() { d.savePins(background) })
 	workers.Go(func() { d.pruneDaily(background) })
 	served := make(chan error, 1)
 	go func() { served <- d.front.Serve(d.listener) }()

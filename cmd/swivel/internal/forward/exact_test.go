@@ -53,7 +53,7 @@ var rows = []row{
 	},
 	{
 		"fields meant for swivel are not passed on",
-		get + "X-Swivel-Session: abc\nx-swivel-route: country=de\nX-Swivelling: 1\n\n", get + "X-Swivelling: 1\n\n", ok, ok, false,
+		get + "X-Swivel-Session: abc\nx-swivel-route: ttl=5\nX-Swivelling: 1\n\n", get + "X-Swivelling: 1\n\n", ok, ok, false,
 	},
 	{
 		"the response to HEAD keeps its Content-Length",

@@ -180,7 +180,7 @@ func (x *exchange) try(ctx context.Context, l *pool.Lease) (answer, error) {
 	life, cut := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, cut)
 	defer stop()
-	resp, err := x.handler.transports.For(l.Proxy).RoundTrip(ctx, life, l.Proxy.Spec, &x.out)
+	resp, err := x.handler.transports.For(l.Proxy).RoundTrip(ctx, life, l.Spec, &x.out)
 	if err == nil {
 		err = x.judge(resp, l)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"swivel/cmd/swivel/internal/reply"
 	"swivel/cmd/swivel/internal/tunnel"
 	"swivel/pool"
 	"swivel/pool/upstream"
@@ -53,6 +54,9 @@ func (x *exchange) appendHead(b []byte) []byte {
 	}
 	b = http1.AppendStatusLine(b, x.resp.Status, x.resp.Reason)
 	b = merge(x.fields, x.header).Append(b)
+	if why := x.lease.Moved(); why != "" {
+		b = http1.AppendField(b, reply.SessionMoved, why)
+	}
 	switch {
 	case x.resp.Status == 101:
 		b = http1.AppendField(b, "Connection", "Upgrade")

@@ -99,7 +99,7 @@ func (c *client) refuseSOCKS(r *request, err error) {
 type socksAnswers struct{}
 
 // Opened implements tunnel.Answers.
-func (socksAnswers) Opened(dst []byte, _ *pool.Proxy) []byte {
+func (socksAnswers) Opened(dst []byte, _ *pool.Lease) []byte {
 	return socks.AppendReply(dst, socks.Succeeded)
 }
 

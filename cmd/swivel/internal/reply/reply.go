@@ -94,6 +94,10 @@ func NoProxy(retryAfter time.Duration) *Error {
 		Text: "no proxy of the pool is available", RetryAfter: max(retryAfter, time.Second)}
 }
 
+// SessionMoved is the response field that says why a session is served by another
+// proxy than before.
+const SessionMoved = "X-Swivel-Session-Moved"
+
 // NoMatch means that the pool has no proxy at all of the kind that the routing
 // keys ask for. To wait is hardly any use, but the next list may have one.
 func NoMatch() *Error {

@@ -8,8 +8,8 @@ import (
 // Answers is how a client is told what became of its request: the clients of
 // HTTP and of SOCKS expect different bytes. Both methods append to dst.
 type Answers interface {
-	// Opened says that the proxy carries the tunnel from here on.
-	Opened(dst []byte, p *pool.Proxy) []byte
+	// Opened says that the lease's proxy carries the tunnel from here on.
+	Opened(dst []byte, l *pool.Lease) []byte
 	// Refused says that there is no tunnel; id is the request's.
 	Refused(dst []byte, id string, e *reply.Error) []byte
 }
@@ -19,9 +19,12 @@ type HTTP struct{}
 
 // Opened implements Answers. It bears no framing fields (RFC 9110 section
 // 9.3.6).
-func (HTTP) Opened(dst []byte, p *pool.Proxy) []byte {
+func (HTTP) Opened(dst []byte, l *pool.Lease) []byte {
 	dst = append(dst, "HTTP/1.1 200 Connection established\r\nX-Swivel-Proxy: "...)
-	dst = append(dst, p.ID...)
+	dst = append(dst, l.Proxy.ID...)
+	if why := l.Moved(); why != "" {
+		dst = append(append(dst, "\r\n"+reply.SessionMoved+": "...), why...)
+	}
 	return append(dst, "\r\n\r\n"...)
 }
 

@@ -56,7 +56,7 @@ func (s *Server) Serve(ctx context.Context, c *net.TCPConn, early []byte, x *att
 	if len(up.Early) > 0 {
 		v.Received()
 	}
-	if err := hello(c, up, lease.Proxy, answers); err != nil {
+	if err := hello(c, up, lease, answers); err != nil {
 		_ = up.Close()
 		v.ClientEnded()
 		v.Ended()
@@ -75,7 +75,7 @@ func (s *Server) open(ctx context.Context, cancel context.CancelFunc, c *net.TCP
 	defer stop()
 	return attempts.Run(ctx, x, attempts.Plan[*upstream.Conn]{
 		Try: func(ctx context.Context, l *pool.Lease) (*upstream.Conn, error) {
-			return s.Dialer.Tunnel(ctx, l.Proxy.Spec, x.Target)
+			return s.Dialer.Tunnel(ctx, l.Spec, x.Target)
 		},
 		Late: func(l *pool.Lease, up *upstream.Conn) {
 			_ = up.Close()
@@ -87,8 +87,8 @@ func (s *Server) open(ctx context.Context, cancel context.CancelFunc, c *net.TCP
 }
 
 // hello says that the tunnel is open, in one write with what already came back.
-func hello(c *net.TCPConn, up *upstream.Conn, p *pool.Proxy, answers Answers) error {
-	_, err := c.Write(append(answers.Opened(make([]byte, 0, 256), p), up.Early...))
+func hello(c *net.TCPConn, up *upstream.Conn, l *pool.Lease, answers Answers) error {
+	_, err := c.Write(append(answers.Opened(make([]byte, 0, 256), l), up.Early...))
 	return err
 }
 
