@@ -35,6 +35,7 @@ type List struct {
 	Ranges    int        // lines with a range of ports
 	Ranged    int        // the proxies that these became
 	Templates []Template // lines whose credentials hold placeholders, in order
+	Ignored   []string   // columns of a table, or fields of objects, that mean nothing here
 
 	// Unfinished says that the last line has no line end. Many editors leave
 	// it so, but a file that is still being written looks the same.
@@ -61,25 +62,16 @@ func (e LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.
 // or CRLF line ends. Lines that it cannot use are skipped and reported, exact
 // duplicates merged as Merge does.
 //
-// It fails when r does, without handing out the part it has read, and with
-// ErrNoProxies when nothing usable is left; then the List still says why.
+// A list that begins as a JSON array, or with the header of a CSV file, is read
+// as such; what is said of lines then goes for elements and rows.
+//
+// It fails when r does, without handing out the part it has read, likewise if an
+// array is not whole, and with ErrNoProxies when nothing usable is left; then the
+// List still says why.
 func ParseList(r io.Reader, env Env) (List, error) {
 	var list List
-	parser := lineParser{env: env}
-	lines := bufio.NewReaderSize(r, maxLine)
-	for {
-		line, err := readLine(lines)
-		if err != nil && err != io.EOF && err != errLong {
-			return List{}, fmt.Errorf("read the proxy list: %w", err)
-		}
-		if len(line) > 0 || err == errLong {
-			list.Lines++
-			list.Unfinished = !bytes.HasSuffix(line, []byte("\n"))
-			list.add(&parser, line, err)
-		}
-		if err == io.EOF {
-			break
-		}
+	if err := list.read(bufio.NewReaderSize(r, maxLine), &lineParser{env: env}); err != nil {
+		return List{}, err
 	}
 	list.Specs, list.Merged = Merge(list.Specs)
 	if len(list.Specs) == 0 {
@@ -88,16 +80,77 @@ func ParseList(r io.Reader, env Env) (List, error) {
 	return list, nil
 }
 
-// add takes in a line, or what came of reading it.
-func (l *List) add(parser *lineParser, line []byte, err error) {
-	before := len(l.Specs)
-	if err != errLong {
-		l.Specs, err = parser.appendSpecs(l.Specs, string(line))
+// read looks at how the list begins and reads it.
+func (l *List) read(r *bufio.Reader, parser *lineParser) error {
+	const mark = "\ufeff"
+	if start, _ := r.Peek(len(mark)); string(start) == mark {
+		_, _ = r.Discard(len(mark))
 	}
-	if err != nil {
-		l.Skipped = append(l.Skipped, LineError{Line: l.Lines, Reason: err.Error()})
+	start, _ := r.Peek(4 << 10) // an error comes again when it is read
+	if isJSON(start) {
+		return l.readJSON(r, parser)
+	}
+	if t, ok := tableOf(firstLine(start)); ok {
+		return l.readTable(r, t, parser.env)
+	}
+	return l.readLines(r, parser)
+}
+
+// firstLine returns the first line of text that is neither blank nor a comment.
+func firstLine(text []byte) string {
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return string(line)
+		}
+	}
+	return ""
+}
+
+func (l *List) readLines(r *bufio.Reader, parser *lineParser) error {
+	for {
+		line, err := readLine(r)
+		if err != nil && err != io.EOF && err != errLong {
+			return fmt.Errorf("read the proxy list: %w", err)
+		}
+		if len(line) > 0 || err == errLong {
+			l.Lines++
+			l.Unfinished = !bytes.HasSuffix(line, []byte("\n"))
+		}
+		switch {
+		case err == errLong:
+			l.skip(err)
+		case len(line) > 0:
+			l.add(parser, string(line))
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
+}
+
+// add takes in a line.
+func (l *List) add(parser *lineParser, line string) {
+	before := len(l.Specs)
+	var err error
+	if l.Specs, err = parser.appendSpecs(l.Specs, line); err != nil {
+		l.skip(err)
 	}
 	l.note(l.Specs[before:])
+}
+
+// addRecord takes in a row of a table, or an object.
+func (l *List) addRecord(r *record, env Env) {
+	before := len(l.Specs)
+	var err error
+	if l.Specs, err = r.appendSpecs(l.Specs, env); err != nil {
+		l.skip(err)
+	}
+	l.note(l.Specs[before:])
+}
+
+// skip notes why the line that was read last is not used.
+func (l *List) skip(reason error) {
+	l.Skipped = append(l.Skipped, LineError{Line: l.Lines, Reason: reason.Error()})
 }
 
 // note counts what a line became.

@@ -68,6 +68,15 @@ func TestCheckSaysWhatLinesBecome(t *testing.T) {
 	}
 }
 
+func TestCheckSaysWhichColumnsAreNotUsed(t *testing.T) {
+	list := write(t, "proxies.csv", "ip,port,anonymity\n192.0.2.1,80,elite\n")
+	code, out, errOut := check(t, nil, "--proxies", list)
+	want := list + ": columns that mean nothing here: \"anonymity\"\nok: 1 proxies, 0 lines skipped, 0 duplicates merged\n"
+	if code != exitOK || out != want {
+		t.Errorf("exit code %d: %s%s", code, out, errOut)
+	}
+}
+
 func TestProblemsOfAllSourcesAreTogether(t *testing.T) {
 	config := write(t, "swivel.yaml", "listn: x\nbreaker: {jitter: much}\n")
 	code, _, errOut := check(t, map[string]string{"SWIVEL_GRACE": "later", "SWIVEL_LIMITS_CONNECTIONS": "0", "SWIVEL_LOG_FORMAT": "prose"},

@@ -77,13 +77,17 @@ func ReadLists(files []string, base breaker.Settings) (Lists, error) {
 	return all, errors.Join(problems...)
 }
 
-// notes says which lines are more proxies than one, and which are templates.
+// notes says which lines are more proxies than one, which are templates, and what
+// of a table is not used.
 func notes(file string, list pool.List) (all []string) {
 	if list.Ranges > 0 {
 		all = append(all, fmt.Sprintf("%s: %d lines with a range of ports are %d proxies", file, list.Ranges, list.Ranged))
 	}
 	for _, t := range list.Templates {
 		all = append(all, fmt.Sprintf("%s: line %d: its credentials are a template: {%s}", file, t.Line, strings.Join(t.Names, "}, {")))
+	}
+	if len(list.Ignored) > 0 {
+		all = append(all, fmt.Sprintf("%s: columns that mean nothing here: %s", file, strings.Join(list.Ignored, ", ")))
 	}
 	return all
 }
