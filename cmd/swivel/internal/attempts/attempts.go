@@ -24,6 +24,7 @@ type Settings struct {
 	ProbePatience   time.Duration // what a client waits for a resting proxy that it tests
 	HedgeOff        bool          // never ask a second proxy while the first is slow
 	HedgeAfter      time.Duration // how slow it has to be; 0: slower than 95 % of the recent handshakes
+	RetryBudget     float64       // retries and hedges for each exchange, on average; some there are always
 }
 
 // Loop runs exchanges. It is safe for concurrent use; create it with New.
@@ -39,18 +40,18 @@ type Loop struct {
 	background sync.WaitGroup
 }
 
-// The retry budget: an outage must not multiply the traffic.
+// The retry budget beside its share of the exchanges: an outage must not
+// multiply the traffic.
 const (
-	extraPerExchange = 0.2
-	extraPerSecond   = 10
-	extraCapacity    = 500
+	extraPerSecond = 10
+	extraCapacity  = 500
 )
 
 // New returns a loop over the pool. sink takes the changes of breakers, to be
 // stored, counted and logged; it must not block.
 func New(p *pool.Pool, s Settings, sink func([]pool.Event)) *Loop {
 	l := &Loop{Pool: p, Settings: s, sink: sink}
-	l.extra = budget.New(extraPerExchange, extraPerSecond, extraCapacity, time.Now())
+	l.extra = budget.New(s.RetryBudget, extraPerSecond, extraCapacity, time.Now())
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
@@ -69,6 +70,8 @@ type Exchange struct {
 	Target string // host:port
 	pool   *pool.Exchange
 	loop   *Loop
+	// launched attempts, for whoever runs the exchange at the time
+	launched int
 	// refused is set when the exchange must not even try.
 	refused *reply.Error
 }
@@ -92,6 +95,10 @@ func (l *Loop) Begin(r pool.Request) *Exchange {
 
 // Refused says that the exchange will not be tried: Run only says why.
 func (x *Exchange) Refused() bool { return x.refused != nil }
+
+// Sticky says that the exchange belongs to a session: what one proxy has begun for
+// it no other one goes on with.
+func (x *Exchange) Sticky() bool { return x.pool.Sticky() }
 
 // Final wraps the error of an attempt after which no other proxy may be
 // tried, because the request may have reached the target.

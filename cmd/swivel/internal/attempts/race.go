@@ -27,6 +27,9 @@ type Plan[T any] struct {
 	// Hedge: an attempt is a mere handshake, so that a second proxy is asked as
 	// soon as the first is slower than usual.
 	Hedge bool
+	// After is the lease of an attempt that had served the exchange, until it
+	// turned out that another proxy is needed; else nil.
+	After *pool.Lease
 }
 
 // grace is what a probe's lease lasts beyond the attempt's own deadlines.
@@ -34,16 +37,19 @@ const grace = 5 * time.Second
 
 // Run tries proxies until one serves, and returns what it yields and its lease.
 // The lease is neither settled nor released: the caller does the one when the
-// attempt's fate is known, and the other when its connection is no longer used. Attempts that are overtaken run on in the background to their own
-// verdict; else a proxy that never answers would stay unblamed because it is
+// attempt's fate is known, and the other when its connection is no longer used.
+// Attempts that are overtaken run on in the background to their own verdict; else a proxy that never answers would stay unblamed because it is
 // always overtaken. The error is a *reply.Error or wraps ErrClientGone.
+//
+// It may be run again after it has served (see Plan.After), with the attempts
+// that are left, but not twice at once.
 func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease *pool.Lease, err error) {
 	if x.refused != nil {
 		return value, nil, x.refused
 	}
 	r := newRace(ctx, x, plan)
 	defer r.leave()
-	if !r.launch() {
+	if !x.mayRetry(plan.After) || !r.launch() {
 		return value, nil, x.spent(false)
 	}
 	r.aside()
@@ -89,7 +95,6 @@ type race[T any] struct {
 	cancel   context.CancelFunc
 	detach   func() bool // from the client's context
 	arrivals chan arrival[T]
-	launched int
 	running  int
 	last     *pool.Lease
 	since    time.Time // when the last one was launched
@@ -113,7 +118,7 @@ func newRace[T any](ctx context.Context, x *Exchange, plan Plan[T]) *race[T] {
 // launch starts an attempt through the next proxy; false when there is none.
 func (r *race[T]) launch() bool {
 	x, s := r.x, r.x.loop.Settings
-	if r.late || r.launched == s.Attempts {
+	if r.late || x.launched == s.Attempts {
 		return false
 	}
 	now := time.Now()
@@ -122,7 +127,7 @@ func (r *race[T]) launch() bool {
 	if !ok {
 		return false
 	}
-	r.launched++
+	x.launched++
 	r.running++
 	r.last, r.since = lease, now
 	go func() {
@@ -184,7 +189,7 @@ func (r *race[T]) overtake() {
 	if r.x.pool.Sticky() {                // but for the session: two proxies are two identities
 		again = false
 	}
-	if again && !loop.Settings.HedgeOff && r.launched < loop.Settings.Attempts && loop.extra.Spend(time.Now()) {
+	if again && !loop.Settings.HedgeOff && r.x.launched < loop.Settings.Attempts && loop.extra.Spend(time.Now()) {
 		r.launch()
 	}
 }
@@ -208,16 +213,22 @@ func (r *race[T]) failed(ctx context.Context, a arrival[T]) error {
 		return reply.NotRepeatable()
 	case r.running > 0:
 		return nil
-	case !a.lease.Probe && !x.loop.extra.Spend(time.Now()), !r.launch():
+	case !x.mayRetry(a.lease), !r.launch():
 		return x.spent(false)
 	}
 	return nil
 }
 
+// mayRetry takes from the budget what an attempt behind one that failed costs;
+// nothing, if that was a probe, for which the client did not ask.
+func (x *Exchange) mayRetry(failed *pool.Lease) bool {
+	return failed == nil || failed.Probe || x.loop.extra.Spend(time.Now())
+}
+
 // collect takes what the attempts report that the client's leaving has ended, so
 // that it is there when the exchange is logged. They do so at once.
 func (r *race[T]) collect() {
-	patience := time.NewTimer(time.Second)
+	patience := time.NewTimer(5 * time.Second)
 	defer patience.Stop()
 	for r.running > 0 {
 		select {

@@ -125,7 +125,7 @@ func simulate(t *testing.T, s shape) (o outcome) {
 		p := pool.New(specs, pool.Options{Breaker: breaker.DefaultSettings(), Salt: []byte("salt")}, time.Now())
 		sim.loop = New(p, Settings{
 			Attempts: 5, ExchangeTimeout: 30 * time.Second, FirstByte: 10 * time.Second, Response: 2 * time.Minute,
-			ProbePatience: 200 * time.Millisecond,
+			ProbePatience: 200 * time.Millisecond, RetryBudget: 0.2,
 		}, sim.events)
 		sim.run()
 		sim.loop.Close()

@@ -69,7 +69,9 @@ type Attempts struct {
 	ExchangeTimeout  Duration `yaml:"exchange_timeout"`
 	ResponseTimeout  Duration `yaml:"response_timeout"`
 	FirstByteTimeout Duration `yaml:"first_byte_timeout"`
-	HedgeAfter       Hedge    `yaml:"hedge_after"` // when a second proxy is asked: p95, a duration, or off
+	HedgeAfter       Hedge    `yaml:"hedge_after"`    // when a second proxy is asked: p95, a duration, or off
+	RetryBudget      float64  `yaml:"retry_budget"`   // retries and second proxies for each exchange, beside ten a second
+	RetryStatuses    []int    `yaml:"retry_statuses"` // of plain responses, for which another proxy is tried
 }
 
 // Segment has the proxies of one provider, region and protocol judged together
@@ -138,7 +140,7 @@ func Default() Config {
 		Attempts: Attempts{
 			Attempts: 5, DialTimeout: Duration(5 * time.Second), HandshakeTimeout: Duration(10 * time.Second),
 			ExchangeTimeout: Duration(30 * time.Second), ResponseTimeout: Duration(2 * time.Minute),
-			FirstByteTimeout: Duration(10 * time.Second),
+			FirstByteTimeout: Duration(10 * time.Second), RetryBudget: 0.2,
 		},
 		Limits:   Limits{Connections: 10_000, HeaderBytes: 128 << 10, TunnelIdle: Duration(10 * time.Minute)},
 		Sessions: Sessions{TTL: Duration(10 * time.Minute), Max: 100_000},
@@ -167,6 +169,12 @@ func (c *Config) BreakerSettings() breaker.Settings {
 
 // longest is the longest duration: sums of a few of them do not overflow.
 const longest = Duration(365 * 24 * time.Hour)
+
+// maxRetryBudget is every attempt but the first of all that an exchange may have.
+const maxRetryBudget = maxAttempts - 1
+
+// maxAttempts is more than anybody wants to wait for.
+const maxAttempts = 20
 
 // The limits of client_rate: from one in 1000 seconds, which is how long clients
 // are remembered then, to more than any machine can do.
@@ -271,8 +279,8 @@ func (c *Config) checkListen(bad func(key, format string, args ...any)) {
 }
 
 func (c *Config) checkAttempts(bad func(key, format string, args ...any)) {
-	if c.Attempts.Attempts < 1 || c.Attempts.Attempts > 20 {
-		bad("attempts.attempts", "want 1 to 20")
+	if c.Attempts.Attempts < 1 || c.Attempts.Attempts > maxAttempts {
+		bad("attempts.attempts", "want 1 to %d", maxAttempts)
 	}
 	for _, d := range []struct {
 		key   string
@@ -290,6 +298,17 @@ func (c *Config) checkAttempts(bad func(key, format string, args ...any)) {
 	} {
 		if d.value <= 0 || d.value > longest {
 			bad(d.key, "want a duration such as 10s, more than 0 and at most %v", longest)
+		}
+	}
+	if b := c.Attempts.RetryBudget; !(b >= 0 && b <= maxRetryBudget) {
+		bad("attempts.retry_budget", "want a share of the requests from 0 to %d, such as 0.2", maxRetryBudget)
+	}
+	for _, status := range c.Attempts.RetryStatuses {
+		switch {
+		case status == 429:
+			bad("attempts.retry_statuses", "429 cannot be among them: a target that asks to slow down is not answered by switching IP; see bans.statuses")
+		case status < 400 || status > 599:
+			bad("attempts.retry_statuses", "want statuses from 400 to 599, such as 503")
 		}
 	}
 	if c.Targets.MaxRest > 0 && c.Targets.MaxRest < c.Targets.Rest {

@@ -219,7 +219,7 @@ func (d *Daemon) build() {
 		Attempts: a.Attempts, ExchangeTimeout: time.Duration(a.ExchangeTimeout),
 		FirstByte: time.Duration(a.FirstByteTimeout), Response: time.Duration(a.ResponseTimeout),
 		ProbePatience: time.Duration(d.cfg.Breaker.ProbePatience),
-		HedgeOff:      a.HedgeAfter.Off, HedgeAfter: time.Duration(a.HedgeAfter.Fixed),
+		HedgeOff:      a.HedgeAfter.Off, HedgeAfter: time.Duration(a.HedgeAfter.Fixed), RetryBudget: a.RetryBudget,
 	}, d.sink)
 	d.loop = loop
 	d.registry = tunnel.NewRegistry(time.Duration(d.cfg.Limits.TunnelIdle))
@@ -229,11 +229,13 @@ func (d *Daemon) build() {
 			Connections: d.cfg.Limits.Connections, HeaderBytes: d.cfg.Limits.HeaderBytes,
 			HeaderTimeout: headerTimeout, KeepAlive: keepAlive,
 		},
-		Loop:    loop,
-		Tunnel:  &tunnel.Server{Loop: loop, Dialer: dialer, Registry: d.registry},
-		Forward: forward.New(d.transports, d.registry, time.Duration(a.ResponseTimeout), d.cfg.Bans.Statuses),
-		Log:     d.log,
-		Self:    d.self,
+		Loop:   loop,
+		Tunnel: &tunnel.Server{Loop: loop, Dialer: dialer, Registry: d.registry},
+		Forward: forward.New(d.transports, d.registry, forward.Settings{
+			Response: time.Duration(a.ResponseTimeout), Bans: d.cfg.Bans.Statuses, Retries: a.RetryStatuses,
+		}),
+		Log:  d.log,
+		Self: d.self,
 
 		Guard:     d.guard,
 		Rate:      limit.NewRate(d.cfg.Limits.ClientRate),

@@ -27,7 +27,7 @@ func (x *exchange) takeBody() bool {
 		return true
 	}
 	x.held = make([]byte, x.Framing.Length)
-	_ = x.Client.SetReadDeadline(time.Now().Add(x.handler.response))
+	_ = x.Client.SetReadDeadline(time.Now().Add(x.handler.settings.Response))
 	n, err := io.ReadFull(&x.body, x.held)
 	_ = x.Client.SetReadDeadline(time.Time{})
 	x.result.Up = int64(n)
@@ -51,7 +51,7 @@ func (c *clientBody) Await() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.stopped {
-		_ = c.x.Client.SetReadDeadline(time.Now().Add(c.x.handler.response))
+		_ = c.x.Client.SetReadDeadline(time.Now().Add(c.x.handler.settings.Response))
 	}
 }
 

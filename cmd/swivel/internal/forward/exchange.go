@@ -101,6 +101,28 @@ func (x *exchange) run(header http.Header) {
 	if x.held != nil {
 		x.watch()
 	}
+	got, lease, err := x.attempt(nil)
+	if err != nil {
+		x.refusal = refusalOf(err)
+		return
+	}
+	for x.unwanted(got.resp) {
+		x.Exchange.Reached(lease, pool.Response, 0)
+		next, nextLease, err := x.attempt(lease)
+		if err != nil { // what the target said is a better answer than none
+			x.settled = true
+			break
+		}
+		got.resp.Close()
+		lease.Release()
+		got, lease = next, nextLease
+	}
+	x.serve(got, lease)
+}
+
+// attempt tries proxies until one brings a response. after is the lease of one
+// that is not wanted, if any.
+func (x *exchange) attempt(after *pool.Lease) (answer, *pool.Lease, error) {
 	got, lease, err := attempts.Run(x.ctx, x.Exchange, attempts.Plan[answer]{
 		Try: x.try,
 		Late: func(l *pool.Lease, late answer) {
@@ -110,19 +132,29 @@ func (x *exchange) run(header http.Header) {
 		// A request that may be sent twice can be overtaken on another proxy: it
 		// may test a resting one, and need not wait for a black hole.
 		Probe: x.out.Repeatable(),
+		After: after,
 	})
-	if err != nil {
-		x.refusal = refusalOf(err)
-		return
+	if err == nil {
+		x.Exchange.TargetUp(lease)
+		if slices.Contains(x.handler.settings.Bans, got.resp.Status) {
+			x.Exchange.Ban(lease, upstream.RetryAfter(got.resp.Fields, time.Now()))
+		}
 	}
+	return got, lease, err
+}
+
+// unwanted says whether another proxy may get a better response. The one of a
+// session may not: to the target it would be somebody else.
+func (x *exchange) unwanted(resp *upstream.Response) bool {
+	return !x.Exchange.Sticky() && slices.Contains(x.handler.settings.Retries, resp.Status) && x.out.Repeatable()
+}
+
+// serve takes the response that the client gets.
+func (x *exchange) serve(got answer, lease *pool.Lease) {
 	x.resp, x.lease = got.resp, lease
 	context.AfterFunc(x.ctx, got.cut) // from here on the client's leaving ends it
 	x.result.Proxy = lease.Proxy
 	x.result.FirstByte = time.Since(x.began)
-	x.Exchange.TargetUp(lease)
-	if slices.Contains(x.handler.bans, x.resp.Status) {
-		x.Exchange.Ban(lease, upstream.RetryAfter(x.resp.Fields, time.Now()))
-	}
 	if lease.Probe { // a probe decides at once: its lease does not last as long as a body may
 		x.settle(pool.Response)
 	}

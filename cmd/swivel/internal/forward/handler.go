@@ -21,17 +21,21 @@ import (
 type Handler struct {
 	transports *upstream.Transports
 	registry   *tunnel.Registry
-	response   time.Duration
-	bans       []int
+	settings   Settings
 	chain      *goproxy.ProxyHttpServer
 }
 
+// Settings are what can be chosen.
+type Settings struct {
+	Response time.Duration // for a response head, and for each piece of a request body
+	Bans     []int         // statuses of a target that is not asked again through the same proxy for a while
+	Retries  []int         // statuses of a target that is asked again through another proxy, if that is safe
+}
+
 // New returns a handler that sends requests through t and relays upgraded
-// connections through r. response bounds the wait for a response head, and for
-// each piece of a request body. A target that answers with one of the statuses
-// in bans is not asked again through the same proxy for a while.
-func New(t *upstream.Transports, r *tunnel.Registry, response time.Duration, bans []int) *Handler {
-	h := &Handler{transports: t, registry: r, response: response, bans: bans}
+// connections through r.
+func New(t *upstream.Transports, r *tunnel.Registry, s Settings) *Handler {
+	h := &Handler{transports: t, registry: r, settings: s}
 	h.chain = newChain()
 	return h
 }

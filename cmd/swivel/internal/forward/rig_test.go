@@ -28,7 +28,7 @@ const patience = 20 * time.Second
 // limits are what a test may want shorter than patience.
 type limits struct {
 	exchange, handshake, response time.Duration
-	bans                          []int
+	bans, retries                 []int
 }
 
 // rig is a front with its pool, as the daemon builds it.
@@ -67,7 +67,7 @@ func newRig(t testing.TB, l limits, specs ...pool.Spec) *rig {
 		Settings: front.Settings{HeaderBytes: 256 << 10, HeaderTimeout: patience, KeepAlive: patience},
 		Loop:     loop,
 		Tunnel:   &tunnel.Server{Loop: loop, Dialer: dialer, Registry: registry},
-		Forward:  forward.New(transports, registry, response, l.bans),
+		Forward:  forward.New(transports, registry, forward.Settings{Response: response, Bans: l.bans, Retries: l.retries}),
 		Log:      log,
 	}
 	ln, err := front.Listen(t.Context(), "127.0.0.1:0")

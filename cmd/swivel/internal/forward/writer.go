@@ -30,7 +30,7 @@ func (x *exchange) interim(r *http1.Response) {
 	}
 	b := http1.AppendStatusLine(nil, r.Status, r.Reason)
 	b = r.Fields.EndToEnd(nil, http1.Framing{}).Append(b)
-	_ = x.Client.SetWriteDeadline(time.Now().Add(x.handler.response))
+	_ = x.Client.SetWriteDeadline(time.Now().Add(x.handler.settings.Response))
 	_, _ = x.Client.Write(append(b, "\r\n"...))
 }
 
@@ -174,7 +174,7 @@ func (x *exchange) appendPiece(out []byte, chunked bool) (int, []byte, error) {
 // send writes to the client. The first write takes the head along.
 func (x *exchange) send(b []byte) error {
 	x.headDue = false
-	_ = x.Client.SetWriteDeadline(time.Now().Add(x.handler.response))
+	_ = x.Client.SetWriteDeadline(time.Now().Add(x.handler.settings.Response))
 	_, err := x.Client.Write(b)
 	if err != nil {
 		x.broken = true

@@ -100,7 +100,7 @@ func (r *rig) start(lines ...string) {
 	r.front = &Front{
 		Settings: r.settings, Loop: loop, Log: log,
 		Tunnel:  &tunnel.Server{Loop: loop, Dialer: dialer, Registry: r.registry},
-		Forward: forward.New(transports, r.registry, r.attempts.Response, nil),
+		Forward: forward.New(transports, r.registry, forward.Settings{Response: r.attempts.Response}),
 		Guard:   r.guard(), Rate: limit.NewRate(r.rate), PerClient: limit.NewConnections(r.most),
 	}
 	served := make(chan error, 1)
@@ -213,11 +213,11 @@ func (r *rig) checkSettled() {
 
 // exchangeLine is the log line of an exchange.
 type exchangeLine struct {
-	Request, Kind, Target, Code, Reason, Message string
-	User, Session                                string
-	Status                                       int
-	Up, Down                                     int64
-	Attempts                                     []struct{ Proxy, Signal, Outcome, Error string }
+	Request, Kind, Target, Proxy, Code, Reason, Message string
+	User, Session                                       string
+	Status                                              int
+	Up, Down                                            int64
+	Attempts                                            []struct{ Proxy, Signal, Outcome, Error string }
 }
 
 // signals are what the attempts of an exchange ran into, in order.
