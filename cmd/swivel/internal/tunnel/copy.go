@@ -30,14 +30,14 @@ const (
 var buffers = sync.Pool{New: func() any { return new([chunk]byte) }}
 
 // copyTCP relays src to dst until src ends, and returns the number of bytes.
-// first is called once, before the first byte is passed on. A waiting
-// direction holds no buffer: readiness is awaited on the descriptor itself.
-func copyTCP(dst net.Conn, src *net.TCPConn, first func()) (total int64, err error) {
+// first is called once, before the first byte is passed on, and may forbid it. A
+// waiting direction holds no buffer: readiness is awaited on the descriptor
+// itself.
+func copyTCP(dst io.Writer, src *net.TCPConn, first func() bool) (total int64, err error) {
 	raw, err := src.SyscallConn()
 	if err != nil {
 		return 0, err
 	}
-	spliceTo, canSplice := dst.(*net.TCPConn)
 	var r reader
 	ready := r.read // one method value for all rounds
 	full := 0
@@ -49,8 +49,9 @@ func copyTCP(dst net.Conn, src *net.TCPConn, first func()) (total int64, err err
 			r.release()
 			return total, r.end()
 		}
-		if total == 0 {
-			first()
+		if total == 0 && !first() {
+			r.release()
+			return 0, errForbidden
 		}
 		n, err := dst.Write(r.buf[:r.n])
 		total += int64(n)
@@ -63,15 +64,30 @@ func copyTCP(dst net.Conn, src *net.TCPConn, first func()) (total int64, err err
 		if err != nil {
 			return total, writeError{err}
 		}
-		if full >= spliceAfter && canSplice {
+		if full >= spliceAfter {
 			full = 0
-			n, err := splice(spliceTo, src, splicePatience)
-			total += n
-			if err != nil {
-				return total, err
+			if to := spliceTo(dst); to != nil {
+				n, err := splice(to, src, splicePatience)
+				total += n
+				if err != nil {
+					return total, err
+				}
 			}
 		}
 	}
+}
+
+// errForbidden is the end of a copy whose first byte must not be passed on.
+var errForbidden = errors.New("the tunnel has moved")
+
+// spliceTo is the connection to which a bulk transfer can be left to the kernel;
+// nil if there is none.
+func spliceTo(dst io.Writer) *net.TCPConn {
+	if v, ok := dst.(*verdict); ok {
+		dst = v.fixedUpstream()
+	}
+	c, _ := dst.(*net.TCPConn)
+	return c
 }
 
 // reader reads once when the descriptor is readable.
@@ -132,14 +148,14 @@ func splice(dst, src *net.TCPConn, patience time.Duration) (total int64, err err
 
 // copyAny relays from a connection that is not plain TCP, which keeps what it
 // has decrypted: only reading tells whether there is something to read.
-func copyAny(dst, src net.Conn, first func()) (total int64, err error) {
+func copyAny(dst io.Writer, src net.Conn, first func() bool) (total int64, err error) {
 	buf := buffers.Get().(*[chunk]byte)
 	defer buffers.Put(buf)
 	for {
 		n, err := src.Read(buf[:])
 		if n > 0 {
-			if total == 0 {
-				first()
+			if total == 0 && !first() {
+				return 0, errForbidden
 			}
 			w, werr := dst.Write(buf[:n])
 			total += int64(w)

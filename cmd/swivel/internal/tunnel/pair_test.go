@@ -103,11 +103,11 @@ func (c *calls) note(name string) {
 	c.names = append(c.names, name)
 }
 
-func (c *calls) Sent()          { c.note("sent") }
-func (c *calls) Received()      { c.note("received") }
-func (c *calls) UpstreamEnded() { c.note("upstream") }
-func (c *calls) ClientEnded()   { c.note("client") }
-func (c *calls) Ended()         { c.note("ended") }
+func (c *calls) Sent()                       { c.note("sent") }
+func (c *calls) Received(net.Conn) bool      { c.note("received"); return true }
+func (c *calls) UpstreamEnded(net.Conn) bool { c.note("upstream"); return false }
+func (c *calls) ClientEnded()                { c.note("client") }
+func (c *calls) Ended()                      { c.note("ended") }
 
 func (c *calls) String() string {
 	c.mu.Lock()

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"swivel/pool/upstream"
 )
 
 // drainLimit is how long a tunnel with one finished direction may stay silent.
@@ -42,14 +44,55 @@ func NewRegistry(idle time.Duration) *Registry {
 
 // pair is the two connections of a tunnel.
 type pair struct {
-	client, upstream net.Conn
-	halfClosed       atomic.Bool
-	nextLook         time.Time // by the sweeper only; zero: not looked at yet
+	client     net.Conn
+	over       func() // called when the tunnel is closed; may be nil
+	halfClosed atomic.Bool
+	nextLook   time.Time // by the sweeper only; zero: not looked at yet
+
+	mu       sync.Mutex
+	upstream net.Conn // another one after a failover
+	early    []byte   // what came on it before it was the upstream
+	closed   bool
+}
+
+// current is the upstream connection.
+func (p *pair) current() net.Conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.upstream
+}
+
+// source is what the client is sent: what has come already, once, and then what
+// comes on the connection.
+func (p *pair) source() (upstream net.Conn, early []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	early, p.early = p.early, nil
+	return p.upstream, early
+}
+
+// replace puts another connection in the place of the upstream's and returns the
+// former; false if the tunnel is closed.
+func (p *pair) replace(by *upstream.Conn) (former net.Conn, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, false
+	}
+	former, p.upstream, p.early = p.upstream, by.Conn, by.Early
+	return former, true
 }
 
 func (p *pair) close() {
+	p.mu.Lock()
+	p.closed = true
+	upstream := p.upstream
+	p.mu.Unlock()
+	if p.over != nil {
+		p.over()
+	}
 	_ = p.client.Close()
-	_ = p.upstream.Close()
+	_ = upstream.Close()
 }
 
 func (r *Registry) add(p *pair) {
@@ -117,7 +160,7 @@ func (r *Registry) look(p *pair, now time.Time) {
 // idle is the time since either side sent data.
 func (p *pair) idle() time.Duration {
 	least := time.Duration(1<<63 - 1)
-	for _, c := range []net.Conn{p.client, p.upstream} {
+	for _, c := range []net.Conn{p.client, p.current()} {
 		tcp := tcpOf(c)
 		if tcp == nil {
 			return 0

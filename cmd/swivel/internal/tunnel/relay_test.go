@@ -189,7 +189,7 @@ func TestBulkThatSlowsDownGoesBackToBuffers(t *testing.T) {
 		t.Errorf("slowing down is an error: %v", err)
 	}
 	go func() { // the deadline that ended it must be off again
-		_, err := copyTCP(inClient, inPeer, func() {})
+		_, err := copyTCP(inClient, inPeer, func() bool { return true })
 		relayed <- err
 	}()
 	time.Sleep(60 * time.Millisecond)

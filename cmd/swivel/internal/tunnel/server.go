@@ -45,35 +45,50 @@ func (s *Server) Serve(ctx context.Context, c *net.TCPConn, early []byte, x *att
 		x.End()
 		return refuse(c, x.ID, err, answers)
 	}
-	defer lease.Release()
+	p := &pair{client: c, upstream: up.Conn, over: cancel}
+	v := watchFirstByte(x, lease, early, s.Loop.Settings.FirstByte, s.failover(ctx, x, p))
+	defer v.release()
 	result := Result{Status: 200, Proxy: lease.Proxy, Opened: time.Since(began)}
-	v := watchFirstByte(x, lease, len(early) > 0, s.Loop.Settings.FirstByte)
 	if len(early) > 0 {
-		if _, err := up.Write(early); err != nil {
-			v.UpstreamEnded()
-		}
+		_, _ = up.Write(early) // who reads from it will notice if it is gone
 	}
 	if len(up.Early) > 0 {
-		v.Received()
+		v.Received(up.Conn)
 	}
 	if err := hello(c, up, lease, answers); err != nil {
-		_ = up.Close()
+		p.close()
 		v.ClientEnded()
 		v.Ended()
 		result.Status, result.Code = clientLeft, "client_gone"
 		return result
 	}
-	result.Traffic = s.Registry.Relay(c, up.Conn, v)
+	result.Traffic = s.Registry.relay(p, v, v)
 	result.Traffic.Up += int64(len(early))
 	result.Traffic.Down += int64(len(up.Early))
+	result.Proxy = v.proxy()
 	return result
+}
+
+// failover is how a tunnel can move. That of a session cannot: to its target the
+// client would be somebody else.
+func (s *Server) failover(ctx context.Context, x *attempts.Exchange, p *pair) failover {
+	if x.Sticky() {
+		return failover{tunnel: p}
+	}
+	return failover{s, p, ctx}
 }
 
 // open runs the attempts, and gives up when the client leaves.
 func (s *Server) open(ctx context.Context, cancel context.CancelFunc, c *net.TCPConn, x *attempts.Exchange) (*upstream.Conn, *pool.Lease, error) {
 	stop := WatchGone(c, cancel)
 	defer stop()
-	return attempts.Run(ctx, x, attempts.Plan[*upstream.Conn]{
+	return attempts.Run(ctx, x, s.plan(x, nil))
+}
+
+// plan is how a tunnel is opened; after is the lease of the tunnel that it is to
+// replace, if any.
+func (s *Server) plan(x *attempts.Exchange, after *pool.Lease) attempts.Plan[*upstream.Conn] {
+	return attempts.Plan[*upstream.Conn]{
 		Try: func(ctx context.Context, l *pool.Lease) (*upstream.Conn, error) {
 			return s.Dialer.Tunnel(ctx, l.Spec, x.Target)
 		},
@@ -83,7 +98,8 @@ func (s *Server) open(ctx context.Context, cancel context.CancelFunc, c *net.TCP
 		},
 		Probe: true,
 		Hedge: true,
-	})
+		After: after,
+	}
 }
 
 // hello says that the tunnel is open, in one write with what already came back.

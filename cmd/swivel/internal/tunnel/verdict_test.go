@@ -42,10 +42,19 @@ func judge(t *testing.T, sent, probe bool, play func(*verdict)) pool.Attempt {
 	if err != nil {
 		t.Fatal(err)
 	}
-	play(watchFirstByte(x, lease, sent, firstByte))
+	var early []byte
+	if sent {
+		early = []byte("?")
+	}
+	play(watchFirstByte(x, lease, early, firstByte, failover{}))
 	synctest.Wait()
 	return x.Attempts()[0]
 }
+
+// What a relay calls.
+func asked(v *verdict)        { v.ask([]byte("?")) }
+func answered(v *verdict)     { v.Received(nil) }
+func upstreamEnds(v *verdict) { v.UpstreamEnded(nil) }
 
 func TestVerdicts(t *testing.T) {
 	const probe, early = true, true
@@ -58,24 +67,24 @@ func TestVerdicts(t *testing.T) {
 		outcome breaker.Outcome // of an ordinary attempt
 		probe   breaker.State   // after a probe with that end
 	}{
-		{"answer", false, []func(*verdict){(*verdict).Sent, (*verdict).Received}, pool.FirstByte, breaker.Success, breaker.Closed},
-		{"answer to early bytes", early, []func(*verdict){(*verdict).Received}, pool.FirstByte, breaker.Success, breaker.Closed},
-		{"target speaks first", false, []func(*verdict){(*verdict).Received, (*verdict).UpstreamEnded, (*verdict).Ended}, pool.FirstByte, breaker.Success, breaker.Closed},
-		{"answer behind the client's FIN", false, []func(*verdict){(*verdict).Sent, (*verdict).ClientEnded, (*verdict).Received}, pool.FirstByte, breaker.Success, breaker.Closed},
-		{"closed when asked", false, []func(*verdict){(*verdict).Sent, (*verdict).UpstreamEnded}, pool.TunnelClosed, breaker.Ignored, breaker.Open},
-		{"closed on early bytes", early, []func(*verdict){(*verdict).UpstreamEnded}, pool.TunnelClosed, breaker.Ignored, breaker.Open},
-		{"closed while the question was on its way", false, []func(*verdict){(*verdict).UpstreamEnded, (*verdict).Sent}, pool.TunnelClosed, breaker.Ignored, breaker.Open},
-		{"closed, never asked", false, []func(*verdict){(*verdict).UpstreamEnded, (*verdict).ClientEnded, (*verdict).Ended}, pool.TunnelUnused, breaker.Ignored, breaker.HalfOpen},
-		{"silent", false, []func(*verdict){(*verdict).Sent, sleep(2 * firstByte)}, pool.TunnelSilent, breaker.Ignored, breaker.Open},
+		{"answer", false, []func(*verdict){asked, answered}, pool.FirstByte, breaker.Success, breaker.Closed},
+		{"answer to early bytes", early, []func(*verdict){answered}, pool.FirstByte, breaker.Success, breaker.Closed},
+		{"target speaks first", false, []func(*verdict){answered, upstreamEnds, (*verdict).Ended}, pool.FirstByte, breaker.Success, breaker.Closed},
+		{"answer behind the client's FIN", false, []func(*verdict){asked, (*verdict).ClientEnded, answered}, pool.FirstByte, breaker.Success, breaker.Closed},
+		{"closed when asked", false, []func(*verdict){asked, upstreamEnds}, pool.TunnelClosed, breaker.Ignored, breaker.Open},
+		{"closed on early bytes", early, []func(*verdict){upstreamEnds}, pool.TunnelClosed, breaker.Ignored, breaker.Open},
+		{"closed while the question was on its way", false, []func(*verdict){upstreamEnds, asked}, pool.TunnelClosed, breaker.Ignored, breaker.Open},
+		{"closed, never asked", false, []func(*verdict){upstreamEnds, (*verdict).ClientEnded, (*verdict).Ended}, pool.TunnelUnused, breaker.Ignored, breaker.HalfOpen},
+		{"silent", false, []func(*verdict){asked, sleep(2 * firstByte)}, pool.TunnelSilent, breaker.Ignored, breaker.Open},
 		{"silent to early bytes", early, []func(*verdict){sleep(2 * firstByte)}, pool.TunnelSilent, breaker.Ignored, breaker.Open},
-		{"asked late, answered in time", false, []func(*verdict){sleep(firstByte * 9 / 10), (*verdict).Sent, sleep(firstByte * 9 / 10), (*verdict).Received}, pool.FirstByte, breaker.Success, breaker.Closed},
-		{"asked late, silent", false, []func(*verdict){sleep(firstByte / 2), (*verdict).Sent, sleep(firstByte * 11 / 10)}, pool.TunnelSilent, breaker.Ignored, breaker.Open},
-		{"client leaves unanswered", false, []func(*verdict){(*verdict).Sent, (*verdict).ClientEnded, (*verdict).UpstreamEnded, (*verdict).Ended}, pool.ClientGone, breaker.Ignored, breaker.HalfOpen},
-		{"client leaves, proxy stays silent", false, []func(*verdict){(*verdict).Sent, (*verdict).ClientEnded, sleep(2 * firstByte)}, pool.ClientGone, breaker.Ignored, breaker.HalfOpen},
-		{"ended here", false, []func(*verdict){(*verdict).Sent, (*verdict).Ended}, pool.ClientGone, breaker.Ignored, breaker.HalfOpen},
-		{"unused", false, []func(*verdict){(*verdict).ClientEnded, (*verdict).UpstreamEnded, (*verdict).Ended}, pool.TunnelUnused, breaker.Ignored, breaker.Closed},
+		{"asked late, answered in time", false, []func(*verdict){sleep(firstByte * 9 / 10), asked, sleep(firstByte * 9 / 10), answered}, pool.FirstByte, breaker.Success, breaker.Closed},
+		{"asked late, silent", false, []func(*verdict){sleep(firstByte / 2), asked, sleep(firstByte * 11 / 10)}, pool.TunnelSilent, breaker.Ignored, breaker.Open},
+		{"client leaves unanswered", false, []func(*verdict){asked, (*verdict).ClientEnded, upstreamEnds, (*verdict).Ended}, pool.ClientGone, breaker.Ignored, breaker.HalfOpen},
+		{"client leaves, proxy stays silent", false, []func(*verdict){asked, (*verdict).ClientEnded, sleep(2 * firstByte)}, pool.ClientGone, breaker.Ignored, breaker.HalfOpen},
+		{"ended here", false, []func(*verdict){asked, (*verdict).Ended}, pool.ClientGone, breaker.Ignored, breaker.HalfOpen},
+		{"unused", false, []func(*verdict){(*verdict).ClientEnded, upstreamEnds, (*verdict).Ended}, pool.TunnelUnused, breaker.Ignored, breaker.Closed},
 		{"unused for long", false, []func(*verdict){sleep(2 * firstByte)}, pool.TunnelUnused, breaker.Ignored, breaker.Closed},
-		{"only the first counts", false, []func(*verdict){(*verdict).Sent, (*verdict).Received, (*verdict).UpstreamEnded, (*verdict).ClientEnded, (*verdict).Ended, sleep(2 * firstByte)}, pool.FirstByte, breaker.Success, breaker.Closed},
+		{"only the first counts", false, []func(*verdict){asked, answered, upstreamEnds, (*verdict).ClientEnded, (*verdict).Ended, sleep(2 * firstByte)}, pool.FirstByte, breaker.Success, breaker.Closed},
 	} {
 		all := func(v *verdict) {
 			for _, call := range test.play {
