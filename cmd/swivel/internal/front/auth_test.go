@@ -215,8 +215,8 @@ func TestRoutingKeysReachThePool(t *testing.T) {
 	r.start(says("de"), says("us"))
 	for range 5 {
 		for fields, want := range map[string]string{
-			basic("user1-country-de:s3cret"):                                      "de",
-			basic("user1;cc=us:s3cret"):                                           "us",
+			basic("user1-country-de:s3cret"):                                       "de",
+			basic("user1;cc=us:s3cret"):                                            "us",
 			basic("user1:s3cret") + "X-Swivel-Route: country=us\r\n":               "us",
 			basic("user1-country-us:s3cret") + "X-Swivel-Route: country=de\r\n":    "de",
 			basic("user1-country-us-session-a:s3cret") + "X-Swivel-Session: b\r\n": "us",

@@ -89,12 +89,20 @@ func TestReaderThatStallsLosesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkConnect opens a tunnel, sends a KiB to and fro and closes it.
+// BenchmarkConnect opens a tunnel, sends a KiB to and fro and closes it; for
+// everybody, and for a user with a password and a rate.
 func BenchmarkConnect(b *testing.B) {
-	r := newRig(b)
-	r.start(r.proxy(tunnels).addr())
+	b.Run("open", func(b *testing.B) { benchConnect(b, newRig(b), connectHead(target)) })
+	b.Run("login", func(b *testing.B) {
+		r := newRig(b)
+		r.users, r.rate = []string{"user1:s3cret"}, 1e6
+		benchConnect(b, r, connectWith(basic("user1-country-de:s3cret")))
+	})
+}
+
+func benchConnect(b *testing.B, r *rig, head string) {
+	r.start(r.proxy(tunnels).addr() + " country=de")
 	r.log.discard = true
-	head := []byte(connectHead(target))
 	kib, buf := pattern(1<<10), make([]byte, 4<<10)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -102,7 +110,7 @@ func BenchmarkConnect(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		_, _ = c.Write(head)
+		_, _ = io.WriteString(c, head)
 		if _, err := c.Read(buf); err != nil {
 			b.Fatal(err)
 		}

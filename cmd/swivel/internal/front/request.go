@@ -136,14 +136,17 @@ func (c *client) turnAway(r *request, e *reply.Error) (again bool) {
 	}
 	c.tellRefusal(r, e, e.AppendOpen(nil, r.id, r.method))
 	_ = c.conn.SetWriteDeadline(time.Time{})
-	_ = c.conn.SetReadDeadline(time.Now().Add(writeTimeout))
+	_ = c.conn.SetReadDeadline(time.Now().Add(skipTimeout))
 	_, err := io.CopyN(io.Discard, c.br, length)
 	return err == nil
 }
 
-// maxSkipped is how much of a refused request's body is read to keep the
-// connection.
-const maxSkipped = 64 << 10
+// The body of a refused request is read to keep the connection, up to that much
+// and for that long.
+const (
+	maxSkipped  = 64 << 10
+	skipTimeout = 5 * time.Second
+)
 
 // skippable says whether the next request can be found behind this one, and how
 // many bytes of body lie between. Behind a CONNECT there may be data for the
