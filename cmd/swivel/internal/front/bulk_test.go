@@ -90,20 +90,25 @@ func TestReaderThatStallsLosesNothing(t *testing.T) {
 }
 
 // BenchmarkConnect opens a tunnel, sends a KiB to and fro and closes it; for
-// everybody, and for a user with a password and a rate.
+// everybody, with a ClientHello, which is kept until the first byte, and for a user
+// with a password and a rate.
 func BenchmarkConnect(b *testing.B) {
-	b.Run("open", func(b *testing.B) { benchConnect(b, newRig(b), connectHead(target)) })
+	kib := pattern(1 << 10)
+	b.Run("open", func(b *testing.B) { benchConnect(b, newRig(b), connectHead(target), kib) })
+	b.Run("TLS", func(b *testing.B) {
+		benchConnect(b, newRig(b), connectHead(target), []byte(clientHello(b, "example.test")))
+	})
 	b.Run("login", func(b *testing.B) {
 		r := newRig(b)
 		r.users, r.rate = []string{"user1:s3cret"}, 1e6
-		benchConnect(b, r, connectWith(basic("user1-country-de:s3cret")))
+		benchConnect(b, r, connectWith(basic("user1-country-de:s3cret")), kib)
 	})
 }
 
-func benchConnect(b *testing.B, r *rig, head string) {
+func benchConnect(b *testing.B, r *rig, head string, question []byte) {
 	r.start(r.proxy(tunnels).addr() + " country=de")
 	r.log.discard = true
-	kib, buf := pattern(1<<10), make([]byte, 4<<10)
+	buf := make([]byte, 4<<10)
 	b.ReportAllocs()
 	for b.Loop() {
 		c, err := net.Dial("tcp", r.addr)
@@ -114,8 +119,8 @@ func benchConnect(b *testing.B, r *rig, head string) {
 		if _, err := c.Read(buf); err != nil {
 			b.Fatal(err)
 		}
-		_, _ = c.Write(kib)
-		if _, err := io.ReadFull(c, buf[:len(kib)]); err != nil {
+		_, _ = c.Write(question)
+		if _, err := io.ReadFull(c, buf[:len(question)]); err != nil {
 			b.Fatal(err)
 		}
 		_ = c.Close()

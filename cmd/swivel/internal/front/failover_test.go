@@ -64,6 +64,34 @@ func TestNextProxyServesWhenTheFirstFails(t *testing.T) {
 	}
 }
 
+func TestEarlyBytesGoToTheWinnerOfAHedgeAlone(t *testing.T) {
+	r := newRig(t)
+	r.attempts.HedgeOff, r.attempts.HedgeAfter = false, 20*time.Millisecond
+	served, sent := make(chan struct{}), make(chan string, 1)
+	slow := r.proxy(func(c *peer) {
+		c.head()
+		<-served
+		c.send(ok200)
+		sent <- c.drain()
+	})
+	r.start(slow.addr()+preferred, r.proxy(tunnels).addr())
+	c := r.dial()
+	c.send(connectHead(target) + "early")
+	c.wants(200)
+	c.expect("early")
+	close(served)
+	if got := <-sent; got != "" {
+		t.Errorf("the one that was overtaken was sent %q", got)
+	}
+	c.send("late")
+	c.expect("late")
+	_ = c.Close()
+	eventually(t, "both have their verdict", func() bool { _, open := slow.accepted(); return open == 0 })
+	if !r.untouched(0) || !r.untouched(1) {
+		t.Errorf("somebody is blamed: %+v, %+v", r.snapshot(0), r.snapshot(1))
+	}
+}
+
 func TestStallsOfEveryProtocolEndAtTheHandshakeTimeout(t *testing.T) {
 	stall := func(c *peer) { c.drain() }
 	for name, test := range map[string]struct {

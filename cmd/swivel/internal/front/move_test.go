@@ -162,6 +162,42 @@ func TestWhatMayNotBeSentTwiceIsNotMoved(t *testing.T) {
 	}
 }
 
+func TestTunnelOfASessionStaysWithItsProxy(t *testing.T) {
+	r := newRig(t)
+	bad, other := r.proxy(finWhenAsked), r.proxy(tunnels)
+	r.start(bad.addr()+preferred, other.addr())
+	c := r.dial()
+	c.send(strings.Replace(connectHead(target), "\r\n\r\n", "\r\nX-Swivel-Session: mine\r\n\r\n", 1))
+	c.wants(200)
+	c.send(clientHello(t, "example.test"))
+	c.expectEnd()
+	_ = c.Close()
+	if got := r.logged(1).signals(); got != "tunnel_closed/ignored" {
+		t.Errorf("signals %s", got)
+	}
+	if all, _ := other.accepted(); all != 0 {
+		t.Errorf("another proxy was asked %d times", all)
+	}
+}
+
+func TestTunnelThatMovesLeavesItsPlace(t *testing.T) {
+	r := newRig(t)
+	r.start(r.proxy(finWhenAsked).addr()+preferred, r.proxy(tunnels).addr())
+	hello := clientHello(t, "example.test")
+	c := r.connect(target)
+	c.send(hello)
+	c.expect(hello)
+	in := func(n int) int { return r.pool.Proxies()[n].InFlight() }
+	if in(0) != 0 || in(1) != 1 {
+		t.Errorf("%d and %d are in flight", in(0), in(1))
+	}
+	_ = c.Close()
+	r.logged(1)
+	if in(1) != 0 {
+		t.Errorf("%d are in flight behind the end", in(1))
+	}
+}
+
 func TestNothingMovesOnceAByteHasCome(t *testing.T) {
 	r := newRig(t)
 	hello := clientHello(t, "example.test")
