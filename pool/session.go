@@ -108,6 +108,16 @@ func (g *sessions) home(id SessionID, ttl time.Duration, now time.Time) ID {
 	return one.Proxy
 }
 
+// peek returns the proxy that the session has, without a use of it.
+func (g *sessions) peek(id SessionID, now time.Time) ID {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if e, known := g.by[id]; known && now.Sub(e.Value.(*pin).LastUse) <= e.Value.(*pin).TTL {
+		return e.Value.(*pin).Proxy
+	}
+	return ""
+}
+
 // settle says that the session is served by to now, instead of by from ("": it
 // had none). It stays where it is when it has moved elsewhere in between, so
 // that of many requests which find its proxy gone one decides.

@@ -28,6 +28,7 @@ type cli struct {
 	Serve   serveCmd   `cmd:"" help:"Serve clients through the proxies of a list."`
 	Demo    demoCmd    `cmd:"" help:"Serve through five toy proxies inside this process: no list, no account, no network needed."`
 	Config  configCmd  `cmd:"" help:"Work with the configuration."`
+	Explain explainCmd `cmd:"" help:"Say who would serve a request, and who would not and why."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 

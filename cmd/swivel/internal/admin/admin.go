@@ -17,6 +17,7 @@ import (
 
 	"swivel/breaker"
 	"swivel/pool"
+	"swivel/pool/route"
 )
 
 // Server is the admin listener.
@@ -35,6 +36,8 @@ type Operator interface {
 	// before they return.
 	Pause(members []*pool.Proxy, why pool.Pause) error
 	Resume(members []*pool.Proxy) error
+	// ParseUser reads a proxy user name as the listener for clients does.
+	ParseUser(user string) (name string, r route.Route, err error)
 }
 
 // Listen opens the socket.
@@ -71,6 +74,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.HandleFunc("GET /api/v1/proxies", s.proxies)
+	mux.HandleFunc("GET /api/v1/explain", s.explain)
 	mux.HandleFunc("POST /api/v1/proxies/{id}/{action}", s.act)
 	mux.HandleFunc("POST /api/v1/tags/{tag}/{action}", s.act)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -120,6 +124,7 @@ type Proxy struct {
 	// EffectiveWeight is what the pick uses now: less while a proxy is new to
 	// its work again or flaky, 0 while it is not in use.
 	EffectiveWeight float64 `json:"effective_weight"`
+	InFlight        int     `json:"in_flight"`
 	Paused          bool    `json:"paused"`
 	PauseReason     string  `json:"pause_reason,omitempty"`
 }
@@ -136,7 +141,7 @@ func (s *Server) proxies(w http.ResponseWriter, _ *http.Request) {
 
 func describe(m *pool.Proxy, now time.Time) Proxy {
 	snap := m.Breaker().Snapshot(now)
-	p := Proxy{ID: string(m.ID), Name: m.Spec.Label(), State: snap.State.String(), Weight: m.Spec.Weight}
+	p := Proxy{ID: string(m.ID), Name: m.Spec.Label(), State: snap.State.String(), Weight: m.Spec.Weight, InFlight: m.InFlight()}
 	if snap.State != breaker.Closed {
 		p.Cause = snap.Rule.String()
 		at := float64(snap.NextTest.UnixMilli()) / 1000

@@ -14,6 +14,7 @@ import (
 
 	"swivel/breaker"
 	"swivel/pool"
+	"swivel/pool/route"
 )
 
 // operator does at once what the API asks for, or fails.
@@ -145,3 +146,6 @@ func (r *rig) proxies(t *testing.T) map[string]map[string]any {
 
 // Stopping implements Operator.
 func (o *operator) Stopping() bool { return o.stopping.Load() }
+
+// ParseUser implements Operator.
+func (o *operator) ParseUser(user string) (string, route.Route, error) { return route.Parse(user, nil) }

@@ -1,0 +1,46 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"swivel/cmd/swivel/internal/auth"
+	"swivel/cmd/swivel/internal/config"
+	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/pool/route"
+)
+
+// Offline makes the pool as a daemon would find it at its start, and serves
+// nobody. A database that does not exist is not made. Close is to be called.
+func Offline(ctx context.Context, cfg config.Config, log *eventlog.Log) (*Daemon, error) {
+	lists, err := ReadLists(cfg.Proxies, cfg.BreakerSettings())
+	if err != nil {
+		return nil, &ListError{err}
+	}
+	users, err := auth.Read(cfg.Users, cfg.UsersFile)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(cfg.DB); errors.Is(err, fs.ErrNotExist) {
+		cfg.DB = ":memory:"
+	}
+	d := &Daemon{cfg: cfg, log: log, guard: auth.NewGuard(users)}
+	if err := d.openPool(ctx, lists); err != nil {
+		return nil, errors.Join(fmt.Errorf("the pool as it is stored cannot be read: %w", err), d.close())
+	}
+	return d, nil
+}
+
+// Close ends what Offline began.
+func (d *Daemon) Close() error { return d.close() }
+
+// ParseUser reads a proxy user name as the listener for clients does.
+func (d *Daemon) ParseUser(user string) (name string, r route.Route, err error) {
+	if d.guard.Required() {
+		return route.Parse(user, d.guard.Users())
+	}
+	return route.Parse(user, nil)
+}

@@ -1,0 +1,140 @@
+package pool
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Explanation says who would serve an exchange, and who would not and why.
+type Explanation struct {
+	// TargetRest is how long the target is still left alone because it is down;
+	// 0: it is not.
+	TargetRest time.Duration
+	// LocalOutage: nothing is counted and little tried, because all proxies seem
+	// to have failed at once.
+	LocalOutage bool
+	// Home is the proxy that the session has, "" if none or no session.
+	Home ID
+	// Chances are those of all members: first those that may be picked, the
+	// likeliest first, then the others, the soonest first.
+	Chances []Chance
+	// RetryAfter is how long until somebody may be picked; 0: now.
+	RetryAfter time.Duration
+}
+
+// Chance is what a proxy has to do with one exchange.
+type Chance struct {
+	Proxy  *Proxy
+	Skip   Skip
+	Weight float64       // what it is picked by now: by list, slow start and health; 0 if it is not
+	Share  float64       // of the picks, of exchanges like this one; of a session's: 1 for its proxy
+	After  time.Duration // until Skip may be over, if time is all it takes; 0 otherwise
+}
+
+// Explain says who would get an exchange that began now. Nothing is changed by
+// it: no probe is given, no session is used.
+func (p *Pool) Explain(r Request, now time.Time) Explanation {
+	x := &Exchange{pool: p, target: keyOf(r.Target), name: r.Target, asked: p.asked(r)}
+	x.banned = p.banned(x.target, now)
+	e := Explanation{TargetRest: p.targetRest(x.target, now), LocalOutage: p.outage.on.Load()}
+	s, v := x.view()
+	if x.Sticky() {
+		e.Home = p.sessions.peek(x.asked.sticky.id, now)
+		x.asked.sticky.home = e.Home
+	}
+	total := 0.0
+	for _, m := range s.proxies {
+		c := x.chance(s, v, m, now)
+		total += c.Weight
+		e.Chances = append(e.Chances, c)
+	}
+	for i := range e.Chances {
+		if total > 0 {
+			e.Chances[i].Share = e.Chances[i].Weight / total
+		}
+	}
+	slices.SortStableFunc(e.Chances, func(a, b Chance) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.waits(), b.waits()))
+	})
+	if e.RetryAfter = v.retryAfter(now); total > 0 {
+		e.RetryAfter = 0
+	}
+	return e
+}
+
+// waits puts those first who may be picked soon, and those last who may never.
+func (c Chance) waits() time.Duration {
+	if c.Skip != InUse && c.After == 0 {
+		return 1 << 62
+	}
+	return c.After
+}
+
+func (x *Exchange) chance(s *snapshot, v *view, m *Proxy, now time.Time) Chance {
+	c := Chance{Proxy: m, Skip: x.why(v, m, now)}
+	switch c.Skip {
+	case InUse:
+		if home := s.byID[x.asked.sticky.home]; home == nil || home == m || !x.stays(s, v, now) {
+			c.Weight = m.Spec.Weight * m.breaker.Factor(now)
+		}
+	case Open:
+		c.After = m.breaker.RetryAfter(now)
+	case Full, OverRate:
+		c.After = m.roomAfter(now)
+	case Banned:
+		c.After = x.pool.banLeft(m.runtime, x.target, now)
+	case InSegment:
+		c.After = m.segment.breaker.RetryAfter(now)
+	}
+	return c
+}
+
+// stays says whether the session's own proxy would be used.
+func (x *Exchange) stays(s *snapshot, v *view, now time.Time) bool {
+	_, skip := x.resident(s, v, now)
+	return skip == InUse
+}
+
+// why says why the exchange does not get the member, first what weighs most.
+func (x *Exchange) why(v *view, m *Proxy, now time.Time) Skip {
+	switch {
+	case m.Spec.Weight == 0:
+		return Drained
+	case !v.has(m):
+		return Mismatch
+	case m.paused.Load() != nil:
+		return Paused
+	case m.breaker.Resting():
+		return Open
+	case int(m.overdue.Load()) >= overdueLimit:
+		return Overdue
+	case m.segment != nil && (m.segment.breaker.Resting() || x.pool.segments.full(m.segment)):
+		return InSegment
+	}
+	return x.skip(v, m, now)
+}
+
+// targetRest is how long the target is still left alone.
+func (p *Pool) targetRest(k targetKey, now time.Time) time.Duration {
+	p.blameMu.Lock()
+	defer p.blameMu.Unlock()
+	if t := p.memory.find(k); t != nil && t.down() {
+		return max(0, t.downUntil.Sub(now))
+	}
+	return 0
+}
+
+// banLeft is how long the proxy is still kept from the target.
+func (p *Pool) banLeft(r *runtime, k targetKey, now time.Time) time.Duration {
+	p.blameMu.Lock()
+	defer p.blameMu.Unlock()
+	if t := p.memory.find(k); t != nil {
+		for _, b := range t.bans {
+			if b.proxy == r {
+				return max(0, b.until.Sub(now))
+			}
+		}
+	}
+	return 0
+}
