@@ -16,8 +16,9 @@ import (
 // What is filled in cannot break out of its place, for a vendor reads more keys
 // out of the user than we put in: see safeID and safeText.
 
-// Templated says whether the proxy's credentials hold placeholders.
-func (s *Spec) Templated() bool { return s.holesOf().has != [placeholders]bool{} }
+// Templated says whether the proxy's credentials are to be filled in: they hold
+// placeholders, or braces that are escaped.
+func (s *Spec) Templated() bool { return s.holesOf() != holes{} }
 
 // Placeholders returns the names of the placeholders in the proxy's credentials,
 // each once.

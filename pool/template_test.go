@@ -67,7 +67,7 @@ func TestWhatIsNoTemplateIsNotCopied(t *testing.T) {
 			t.Errorf("%s was taken for a template", credentials)
 		}
 	}
-	if s := gateway(t, "u{{session}}:p", ""); s.Templated() || s.Rotating {
+	if s := gateway(t, "u{{session}}:p", ""); s.Placeholders() != nil || s.Rotating || s.For(route.Route{}, "r").User != "u{session}" {
 		t.Error("an escaped word was taken for a placeholder")
 	}
 }

@@ -11,11 +11,12 @@ import (
 	"testing"
 )
 
-// squidConfig caches nothing and asks everyone for a password. The effective
+// squidConfig caches nothing and asks everyone for a password, which a program
+// of its own checks; who made requests is logged. The effective
 // user counts only when root starts it, who must not go on as root.
 const squidConfig = `
 http_port %[1]s
-auth_param basic program /usr/lib/squid/basic_ncsa_auth %[2]s/passwords
+auth_param basic program /usr/lib/squid/%[5]s
 auth_param basic children 2 startup=1 idle=1
 auth_param basic realm upstream
 acl known proxy_auth REQUIRED
@@ -26,7 +27,8 @@ cache deny all
 cache_mem 8 MB
 visible_hostname squid.test
 pid_filename %[2]s/squid.pid
-access_log none
+logformat who %%un %%rm
+access_log stdio:%[2]s/access.log who
 cache_log %[2]s/cache.log
 coredump_dir %[2]s
 cache_effective_user %[4]s
@@ -37,19 +39,27 @@ max_filedescriptors 1024
 
 func startSquid(t testing.TB, _ *authority) peer {
 	const address = "127.0.0.21"
+	hostPort, _ := runSquid(t, address, func(dir string) string {
+		writeFile(t, filepath.Join(dir, "passwords"), peerUser+":"+hashed(t, peerPassword)+"\n", 0o644)
+		return "basic_ncsa_auth " + dir + "/passwords"
+	})
+	return peer{name: "squid", line: peerURI("http", hostPort, peerPassword), source: address}
+}
+
+// runSquid starts a squid and returns where it listens and its folder. passwords
+// prepares the folder and returns the program that checks them.
+func runSquid(t testing.TB, address string, passwords func(dir string) string) (hostPort, dir string) {
 	squid := installed(t, "squid", "squid")
 	owner := squidUser(t)
-	hostPort := startServer(t, "squid", address, func(port int) *exec.Cmd {
-		dir := scratch(t)
-		listen := fmt.Sprintf("%s:%d", address, port)
-		writeFile(t, filepath.Join(dir, "passwords"), peerUser+":"+hashed(t, peerPassword)+"\n", 0o644)
+	hostPort = startServer(t, "squid", address, func(port int) *exec.Cmd {
+		dir = scratch(t)
 		config := filepath.Join(dir, "squid.conf")
-		writeFile(t, config, fmt.Sprintf(squidConfig, listen, dir, address, owner.Username), 0o644)
+		writeFile(t, config, fmt.Sprintf(squidConfig, fmt.Sprintf("%s:%d", address, port), dir, address, owner.Username, passwords(dir)), 0o644)
 		chown(t, dir, owner)
 		// The service name keeps its shared memory apart from the system's squid.
 		return exec.Command(squid, "-N", "-n", "swivel"+strconv.Itoa(port), "-f", config)
 	})
-	return peer{name: "squid", line: peerURI("http", hostPort, peerPassword), source: address}
+	return hostPort, dir
 }
 
 // hashed is the password as Apache's password files hold it.
