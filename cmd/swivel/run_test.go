@@ -56,6 +56,25 @@ func TestFlagsWinOverEnvironmentOverFileOverDefaults(t *testing.T) {
 	}
 }
 
+func TestUsersAreCheckedWithEverythingElse(t *testing.T) {
+	list, users := write(t, "proxies.txt", "127.0.0.1:1\n"), write(t, "users", "alice:s3cret\n")
+	code, _, errOut := check(t, map[string]string{"SWIVEL_LIMITS_CLIENT_RATE": "-1"},
+		"--proxies", list, "--users-file", users, "--user", "bob:s3cret", "--user", "carol", "--admin", "0.0.0.0:1")
+	want := []string{"admin: ", "limits.client_rate: ", "users: entry 1: ", "users: entry 2: ", "users_file: " + users + ": line 1: "}
+	for _, w := range want {
+		if !strings.Contains(errOut, "swivel: "+w) {
+			t.Errorf("no %q in %s", w, errOut)
+		}
+	}
+	if code != exitUsage || strings.Count(errOut, "\n") != len(want) || strings.Contains(errOut, "s3cret") {
+		t.Errorf("exit code %d: %s", code, errOut)
+	}
+	const hash = ":$2y$05$......................" + "..............................." // of no password that is known
+	if code, _, errOut := check(t, map[string]string{"SWIVEL_USERS": "alice" + hash + ", bob" + hash}, "--proxies", list, "--listen", "0.0.0.0:1"); code != exitOK {
+		t.Errorf("exit code %d: %s", code, errOut)
+	}
+}
+
 func TestCheckSaysWhatLinesBecome(t *testing.T) {
 	list := write(t, "proxies.txt", "h:1\nu-{session}:s3cret-{country}@h:2-4\nh:10-19\nbad\n")
 	code, out, errOut := check(t, nil, "--proxies", list)

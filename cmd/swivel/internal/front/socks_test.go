@@ -166,6 +166,25 @@ func TestWhatSOCKS5ClientsAskInVain(t *testing.T) {
 	}
 }
 
+func TestSOCKS5ClientsAreRepeatedAndLimitedAsOthers(t *testing.T) {
+	r := newRig(t)
+	r.rate = 0.01
+	bad, good := r.proxy(answers("HTTP/1.1 502 Bad\r\n\r\n")), r.proxy(tunnels)
+	r.start(bad.addr()+preferred, good.addr())
+	for i, want := range []string{socksOpened + "x", socksRefusal(1)} {
+		c := r.dial()
+		c.send(noAuthOffer)
+		c.expect(noAuthTaken)
+		c.send(socksConnect("example.test", 443) + "x")
+		c.expect(want)
+		_ = c.Close()
+		r.logged(i + 1)
+	}
+	if first, second := r.logged(1), r.logged(2); first.Status != 200 || len(first.Attempts) != 2 || second.Code != "rate_limited" {
+		t.Errorf("logged %+v and %+v", first, second)
+	}
+}
+
 func TestSOCKS5ToSwivelItselfIsNotAllowed(t *testing.T) {
 	r := newRig(t)
 	r.start(r.proxy(tunnels).addr())
