@@ -113,7 +113,11 @@ func openStore(ctx context.Context, path string, lock *lockFile, now func() time
 	if err := migrate(ctx, db); err != nil {
 		return nil, err
 	}
-	store := &Store{db: db, path: path, lock: lock, now: now}
+	insert, err := db.PrepareContext(ctx, upsertRow)
+	if err != nil {
+		return nil, err
+	}
+	store := &Store{db: db, insert: insert, path: path, lock: lock, now: now}
 	if path != memoryPath {
 		if store.file, err = os.Stat(path); err != nil {
 			return nil, err
@@ -129,7 +133,7 @@ func openStore(ctx context.Context, path string, lock *lockFile, now func() time
 // tell: file systems mounted read-only, quotas and containers have their own say.
 func (s *Store) rehearse(ctx context.Context) error {
 	err := s.transact(ctx, func(tx *sql.Tx) error {
-		if err := upsert(tx, rehearsal, s.now()); err != nil {
+		if err := upsert(tx.Stmt(s.insert), rehearsal, s.now()); err != nil {
 			return err
 		}
 		return errRehearsal // so that it is rolled back

@@ -35,13 +35,10 @@ var rehearsal = []storage.Record{{ProxyID: "rehearsal", State: storage.StateClos
 
 var errRehearsal = errors.New("rehearsal ends")
 
-// upsert writes the records, all with one time stamp.
-func upsert(tx *sql.Tx, records []storage.Record, now time.Time) error {
-	insert, err := tx.Prepare(upsertRow)
-	if err != nil {
-		return err
-	}
-	defer insert.Close()
+// upsert writes the records with the prepared upsertRow, all with one time
+// stamp.
+func upsert(insert *sql.Stmt, records []storage.Record, now time.Time) error {
+	defer insert.Close() // ends its part in the transaction, not the statement
 	stamp := toSeconds(now)
 	for i := range records {
 		r := &records[i]

@@ -30,11 +30,12 @@ import (
 
 // Store is a storage.Store in a SQLite database. Create it with [Open].
 type Store struct {
-	db   *sql.DB
-	path string
-	file os.FileInfo // of the file that was opened; nil in memory
-	lock *lockFile   // nil in memory
-	now  func() time.Time
+	db     *sql.DB
+	insert *sql.Stmt // upsertRow, prepared
+	path   string
+	file   os.FileInfo // of the file that was opened; nil in memory
+	lock   *lockFile   // nil in memory
+	now    func() time.Time
 }
 
 var _ storage.Store = (*Store)(nil)
@@ -42,7 +43,7 @@ var _ storage.Store = (*Store)(nil)
 // Close writes the log back into the file, so that the file alone is complete,
 // and lets another instance have it.
 func (s *Store) Close() error {
-	return errors.Join(s.db.Close(), s.lock.release())
+	return errors.Join(s.insert.Close(), s.db.Close(), s.lock.release())
 }
 
 // Save stores the records in one transaction.
@@ -55,7 +56,7 @@ func (s *Store) Save(ctx context.Context, records []storage.Record) error {
 	if len(records) == 0 {
 		return ctx.Err()
 	}
-	err := s.write(ctx, func(tx *sql.Tx) error { return upsert(tx, records, s.now()) })
+	err := s.write(ctx, func(tx *sql.Tx) error { return upsert(tx.Stmt(s.insert), records, s.now()) })
 	if err != nil {
 		return fmt.Errorf("save %d records to %s: %w", len(records), s.path, err)
 	}

@@ -47,7 +47,7 @@ type Daemon struct {
 	cfg config.Config
 	log *eventlog.Log
 
-	store      *sqlite.Store
+	store      storage.Store
 	salt       []byte
 	journal    *storage.Journal
 	pool       *pool.Pool
@@ -90,6 +90,12 @@ func Open(ctx context.Context, cfg config.Config, log *eventlog.Log) (*Daemon, e
 
 // OpenLists is Open over proxies that come from elsewhere than cfg's files.
 func OpenLists(ctx context.Context, cfg config.Config, lists Lists, log *eventlog.Log) (*Daemon, error) {
+	return openWith(ctx, cfg, lists, log, openSQLite)
+}
+
+// openWith is OpenLists with a store of the caller's choice, which becomes the
+// daemon's to close.
+func openWith(ctx context.Context, cfg config.Config, lists Lists, log *eventlog.Log, open storeOpener) (*Daemon, error) {
 	d := &Daemon{cfg: cfg, log: log}
 	users, err := auth.Read(cfg.Users, cfg.UsersFile)
 	if err != nil {
@@ -99,7 +105,7 @@ func OpenLists(ctx context.Context, cfg config.Config, lists Lists, log *eventlo
 	if err := d.listen(ctx); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
-	if err := d.openPool(ctx, lists); err != nil {
+	if err := d.openPool(ctx, lists, open); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	d.build()
@@ -153,17 +159,28 @@ func socketReason(err error) error {
 	return err
 }
 
+// storeOpener opens the database at a path.
+type storeOpener func(ctx context.Context, path string, log *eventlog.Log) (storage.Store, error)
+
+func openSQLite(ctx context.Context, path string, log *eventlog.Log) (storage.Store, error) {
+	store, opened, err := sqlite.Open(ctx, path, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	if opened.MovedTo != "" {
+		log.Error().AnErr("damage", opened.Damage).Str("moved_to", opened.MovedTo).
+			Msg("the database was damaged: it was moved aside, and swivel starts without what it knew")
+	}
+	return store, nil
+}
+
 // openPool opens the database and makes the pool of what it remembers.
-func (d *Daemon) openPool(ctx context.Context, lists Lists) error {
-	store, opened, err := sqlite.Open(ctx, d.cfg.DB, time.Now)
+func (d *Daemon) openPool(ctx context.Context, lists Lists, open storeOpener) error {
+	store, err := open(ctx, d.cfg.DB, d.log)
 	if err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
 	d.store = store
-	if opened.MovedTo != "" {
-		d.log.Error().AnErr("damage", opened.Damage).Str("moved_to", opened.MovedTo).
-			Msg("the database was damaged: it was moved aside, and swivel starts without what it knew")
-	}
 	salt, err := store.Salt(ctx)
 	if err != nil {
 		return fmt.Errorf("db: %w", err)

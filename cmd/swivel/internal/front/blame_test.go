@@ -90,34 +90,6 @@ func TestClientsThatLeaveBeforeTheFirstByteHarmNobody(t *testing.T) {
 	}
 }
 
-func TestA200WithNothingBehindItIsNoSuccess(t *testing.T) {
-	for name, test := range map[string]struct {
-		script func(*peer)
-		signal string
-	}{
-		"FIN with the 200": {answers(ok200), "tunnel_closed/ignored"},
-		"FIN when asked":   {func(c *peer) { c.head(); c.send(ok200); c.take(1) }, "tunnel_closed/ignored"},
-		"RST when asked":   {func(c *peer) { c.head(); c.send(ok200); c.take(1); c.reset() }, "tunnel_closed/ignored"},
-		"silence":          {func(c *peer) { c.head(); c.send(ok200); c.drain() }, "tunnel_silent/ignored"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
-			r.attempts.FirstByte = 50 * time.Millisecond
-			r.due() // a probe shows what the tunnel counted as
-			r.options.Breaker.Jitter = 0
-			p := r.proxy(test.script)
-			r.start(p.addr())
-			c := r.connect(target)
-			c.send("hello")
-			eventually(t, "the tunnel is judged", func() bool { return r.snapshot(0).State == breaker.Open })
-			_ = c.Close()
-			if x := r.logged(1); x.signals() != test.signal {
-				t.Errorf("signals %s", x.signals())
-			}
-		})
-	}
-}
-
 func TestSlowQuestionIsNotASlowAnswer(t *testing.T) {
 	r := newRig(t)
 	r.attempts.FirstByte = 400 * time.Millisecond
