@@ -16,6 +16,23 @@ type TargetRest struct {
 	Rest   time.Duration // how long this rest is; the next is twice as long
 }
 
+// TargetRests says how much longer the target is left alone because it is down, 0
+// if it is not. Who asks takes nothing: the exchange that may try when a rest is
+// over is still to be begun.
+func (p *Pool) TargetRests(target string, now time.Time) time.Duration {
+	k := keyOf(target)
+	if !p.memory.mayBeTroubled(k) {
+		return 0
+	}
+	p.blameMu.Lock()
+	defer p.blameMu.Unlock()
+	t := p.memory.find(k)
+	if t == nil || !t.down() {
+		return 0
+	}
+	return max(0, t.downUntil.Sub(now))
+}
+
 // Troubles counts the changes of bans and resting targets, so that a caller can
 // tell whether there is something new to store.
 func (p *Pool) Troubles() uint64 { return p.troubles.Load() }

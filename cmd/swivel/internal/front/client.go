@@ -192,9 +192,8 @@ func (c *client) tunnel(r *request, answers tunnel.Answers) {
 		_, _ = io.ReadFull(c.br, early)
 	}
 	c.release()
-	x := c.front.Loop.Begin(r.wish())
-	if refused := c.overRate(r, x); refused != nil {
-		x.End()
+	x, refused := c.begin(r)
+	if refused != nil {
 		c.refuse(r, refused)
 		return
 	}
@@ -229,9 +228,8 @@ func (c *client) plain(r *request) bool {
 		return false
 	}
 	r.target = target.authority
-	x := c.front.Loop.Begin(r.wish())
-	if refused := c.overRate(r, x); refused != nil {
-		x.End()
+	x, refused := c.begin(r)
+	if refused != nil {
 		c.refuse(r, refused)
 		return false
 	}

@@ -86,6 +86,26 @@ func TestWhatIsRefusedAnywayCostsNoToken(t *testing.T) {
 	ask("dead.test:443", 502, "target_down") // the more telling answer
 }
 
+// The one try that is due when a target has rested would else go to a client that
+// may not make it, and the target stay down for all.
+func TestWhoIsOverItsRateDoesNotUseUpTheTryOfATarget(t *testing.T) {
+	r := newRig(t)
+	r.users, r.rate = []string{"alice:a", "bob:b"}, 0.01
+	r.start(r.proxy(tunnels).addr())
+	ask := func(credentials string, status int) {
+		t.Helper()
+		c := r.dial()
+		c.send(connectWith(basic(credentials)))
+		c.wants(status)
+		_ = c.Close()
+	}
+	ask("alice:a", 200)
+	r.pool.RestoreTargets(nil, []pool.TargetRest{{Target: target, Until: time.Now().Add(time.Millisecond), Rest: time.Minute}}, time.Now())
+	eventually(t, "the target has rested", func() bool { return r.pool.TargetRests(target, time.Now()) == 0 })
+	ask("alice:a", 429)
+	ask("bob:b", 200)
+}
+
 func TestAClientHasSoManyConnections(t *testing.T) {
 	r := newRig(t)
 	r.users = []string{"alice:a", "bob:b"}

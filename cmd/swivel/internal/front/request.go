@@ -74,16 +74,27 @@ func (c *client) countFor(r *request) *reply.Error {
 	return nil
 }
 
-// overRate is the refusal of a client that asks too often. An exchange that is
-// refused anyway, because its target is known to be down, costs it nothing.
-func (c *client) overRate(r *request, x *attempts.Exchange) *reply.Error {
+// begin starts the exchange of a client that is within its rate. One whose target
+// is known to be down is told that first, and pays no token for it. A client over
+// its rate must not get as far as the pool: of a target that is down one exchange
+// tries at a time, and it would be the one that may not.
+func (c *client) begin(r *request) (*attempts.Exchange, *reply.Error) {
+	who, now := c.whose(r), time.Now()
+	if wait := c.front.Rate.Wait(who, now); wait > 0 {
+		if rest := c.front.Loop.Pool.TargetRests(r.target, now); rest > 0 {
+			return nil, reply.TargetRests(rest)
+		}
+		return nil, reply.RateLimited(wait)
+	}
+	x := c.front.Loop.Begin(r.wish())
 	if x.Refused() {
-		return nil
+		return x, nil
 	}
-	if wait := c.front.Rate.Take(c.whose(r), time.Now()); wait > 0 {
-		return reply.RateLimited(wait)
+	if wait := c.front.Rate.Take(who, now); wait > 0 { // somebody else was quicker
+		x.End()
+		return nil, reply.RateLimited(wait)
 	}
-	return nil
+	return x, nil
 }
 
 // line is the log line of a request.

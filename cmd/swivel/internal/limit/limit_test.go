@@ -15,13 +15,18 @@ func TestRateIsEachClientsOwn(t *testing.T) {
 			t.Fatalf("within the rate: wait %v", wait)
 		}
 	}
-	if wait := r.Take(alice, now); wait != 500*time.Millisecond {
-		t.Errorf("over the rate: wait %v, want 500ms", wait)
+	for range 2 {
+		if wait, would := r.Take(alice, now), r.Wait(alice, now); wait != 500*time.Millisecond || would != wait {
+			t.Errorf("over the rate: wait %v and %v, want 500ms", wait, would)
+		}
 	}
 	if wait := r.Take(bob, now); wait != 0 {
 		t.Errorf("another client waits %v", wait)
 	}
 	now = now.Add(500 * time.Millisecond)
+	if wait := r.Wait(alice, now); wait != 0 {
+		t.Errorf("after the wait that was asked for: %v", wait)
+	}
 	if wait := r.Take(alice, now); wait != 0 {
 		t.Errorf("after the wait that was asked for: %v", wait)
 	}
@@ -99,7 +104,7 @@ func TestConnections(t *testing.T) {
 func TestNoLimit(t *testing.T) {
 	r, l := NewRate(0), NewConnections(0)
 	for range 1000 {
-		if r.Take(Client{}, time.Now()) != 0 || !l.Enter(Client{}) {
+		if r.Take(Client{}, time.Now()) != 0 || r.Wait(Client{}, time.Now()) != 0 || !l.Enter(Client{}) {
 			t.Fatal("limited")
 		}
 	}

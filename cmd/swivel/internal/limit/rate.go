@@ -71,16 +71,33 @@ func (r *Rate) Take(c Client, now time.Time) (wait time.Duration) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.turn(now)
-	bucket := r.bucket(c)
-	if bucket.AllowN(now, 1) {
+	if bucket := r.bucket(c, now); !bucket.AllowN(now, 1) {
+		return r.missing(bucket, now)
+	}
+	return 0
+}
+
+// Wait says what Take would, and takes nothing.
+func (r *Rate) Wait(c Client, now time.Time) (wait time.Duration) {
+	if r == nil {
 		return 0
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.missing(r.bucket(c, now), now)
+}
+
+// missing is the time until the bucket holds a token.
+func (r *Rate) missing(bucket *rate.Limiter, now time.Time) time.Duration {
 	missing := 1 - bucket.TokensAt(now)
+	if missing <= 0 {
+		return 0
+	}
 	return max(1, time.Duration(missing/float64(r.perSecond)*float64(time.Second)))
 }
 
-func (r *Rate) bucket(c Client) *rate.Limiter {
+func (r *Rate) bucket(c Client, now time.Time) *rate.Limiter {
+	r.turn(now)
 	if b := r.recent[c]; b != nil {
 		return b
 	}
