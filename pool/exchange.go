@@ -153,7 +153,7 @@ func (x *Exchange) Next(now time.Time, leaseTime time.Duration, mayProbe bool) (
 
 // lease makes an attempt of a grant. x.mu is held.
 func (x *Exchange) lease(g grant, now time.Time) *Lease {
-	l := &Lease{Proxy: g.proxy, Spec: x.fill(g.proxy.Spec), permit: g.permit, Probe: g.permit.probe(), Started: now, index: len(x.attempts)}
+	l := &Lease{pool: x.pool, Proxy: g.proxy, Spec: x.fill(g.proxy.Spec), permit: g.permit, Probe: g.permit.probe(), Started: now, index: len(x.attempts)}
 	x.attempts = append(x.attempts, Attempt{Proxy: g.proxy, Probe: l.Probe, Outcome: breaker.Ignored, Started: now})
 	x.running++
 	return l

@@ -27,6 +27,7 @@ func (p *Pool) Resume(members []*Proxy) int {
 	for _, m := range members {
 		if m.paused.Swap(nil) != nil {
 			p.current.Load().refresh(m)
+			p.Free()
 			n++
 		}
 	}

@@ -71,6 +71,8 @@ type Pool struct {
 	resting    resting
 	segments   segments
 	sessions   *sessions
+	freed      chan struct{}
+	direct     *Proxy // see Exchange.Direct
 	skipped    [skips]atomic.Uint64
 	memory     *memory
 	outage     outage
@@ -116,6 +118,8 @@ func New(specs []Spec, o Options, now time.Time) *Pool {
 	p := &Pool{options: o.filled(), probes: rate.NewLimiter(0, 0), memory: newMemory(), probeShare: budget.New(0.1, 1, 10, now)}
 	p.outage.window = p.options.Breaker.Window
 	p.segments.options = p.options.Segment
+	p.freed = make(chan struct{}, 1)
+	p.direct = newDirect()
 	p.sessions = newSessions(p.options.MaxSessions)
 	p.waiting.by = map[targetKey][]*suspicion{}
 	empty := newSnapshot(0)

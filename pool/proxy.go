@@ -89,6 +89,7 @@ type Lease struct {
 	Started time.Time
 
 	released atomic.Bool
+	pool     *Pool
 
 	// Of an exchange that belongs to a session: whose that was, and why it left.
 	home ID

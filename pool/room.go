@@ -79,5 +79,21 @@ func (p *Proxy) InFlight() int { return int(p.inFlight.Load()) }
 func (l *Lease) Release() {
 	if l.released.CompareAndSwap(false, true) {
 		l.Proxy.inFlight.Add(-1)
+		if l.Proxy.Spec.MaxInFlight > 0 {
+			l.pool.Free()
+		}
+	}
+}
+
+// Freed gets something when a proxy may have become free to be picked, for one
+// of those who wait for that.
+func (p *Pool) Freed() <-chan struct{} { return p.freed }
+
+// Free is to be called by who got something from Freed and found a proxy: there
+// may be more.
+func (p *Pool) Free() {
+	select {
+	case p.freed <- struct{}{}:
+	default:
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 // schemeNames are the spellings of String, by Scheme.
 var schemeNames = [...]string{
-	HTTP: "http", HTTPS: "https", SOCKS4: "socks4", SOCKS4A: "socks4a", SOCKS5: "socks5", SOCKS5H: "socks5h",
+	HTTP: "http", HTTPS: "https", SOCKS4: "socks4", SOCKS4A: "socks4a", SOCKS5: "socks5", SOCKS5H: "socks5h", Direct: "direct",
 }
 
 // String returns the scheme as a list spells it, in lower case.

@@ -10,6 +10,9 @@ import (
 // for the proxy's credit and for the guard against local outages. It returns
 // the outcome that was counted.
 func (p *Pool) settle(m *Proxy, permit permits, v breaker.Verdict, ev Event, now time.Time, events *[]Event) breaker.Outcome {
+	if m == p.direct {
+		return v.Outcome
+	}
 	if v.Outcome == breaker.Failure && p.outage.covers(ev.began) {
 		v.Outcome = breaker.Ignored
 	}
@@ -50,6 +53,9 @@ func (p *Pool) cleared(r *runtime, now time.Time) {
 
 // suspect reports a suspicion that no evidence came up for.
 func (p *Pool) suspect(m *Proxy, permit permits, ev Event, now time.Time, events *[]Event) {
+	if m == p.direct {
+		return
+	}
 	v := breaker.Verdict{Outcome: breaker.Failure, Suspected: true, Alone: p.alone(m)}
 	if p.outage.covers(ev.began) {
 		v = breaker.Verdict{Outcome: breaker.Ignored}
@@ -74,6 +80,9 @@ func (p *Pool) note(m *Proxy, e breaker.Effect, ev Event, now time.Time, events 
 // tried if it rests.
 func (p *Pool) refresh(m *Proxy, now time.Time) {
 	if member, in := p.current.Load().refresh(m); in {
+		if member.usable() {
+			p.Free()
+		}
 		p.resting.update(member, now)
 	}
 }

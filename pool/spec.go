@@ -19,6 +19,9 @@ const (
 	SOCKS4A
 	SOCKS5
 	SOCKS5H
+	// Direct is no proxy at all: the target itself is connected. No list can
+	// say it.
+	Direct
 )
 
 // Spec is one proxy as its list describes it: immutable once parsed. Printing

@@ -82,6 +82,8 @@ func (d *Dialer) Tunnel(ctx context.Context, p *pool.Spec, target string) (*Conn
 		return nil, err
 	}
 	switch p.Scheme {
+	case pool.Direct:
+		return d.direct(ctx, t)
 	case pool.SOCKS4, pool.SOCKS4A:
 		if err := fitsSOCKS4(p, t); err != nil {
 			return nil, err

@@ -24,6 +24,7 @@ type Settings struct {
 	ProbePatience   time.Duration // what a client waits for a resting proxy that it tests
 	HedgeOff        bool          // never ask a second proxy while the first is slow
 	HedgeAfter      time.Duration // how slow it has to be; 0: slower than 95 % of the recent handshakes
+	OnExhausted     Exhausted     // what happens when no proxy can be picked
 	RetryBudget     float64       // retries and hedges for each exchange, on average; some there are always
 }
 
@@ -34,6 +35,7 @@ type Loop struct {
 	sink     func([]pool.Event)
 	extra    *budget.Budget // for retries and hedges
 	recent   handshakes
+	line     line
 
 	ctx        context.Context // of attempts that outlive their exchange
 	cancel     context.CancelFunc

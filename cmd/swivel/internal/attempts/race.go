@@ -38,8 +38,9 @@ const grace = 5 * time.Second
 // Run tries proxies until one serves, and returns what it yields and its lease.
 // The lease is neither settled nor released: the caller does the one when the
 // attempt's fate is known, and the other when its connection is no longer used.
-// Attempts that are overtaken run on in the background to their own verdict; else a proxy that never answers would stay unblamed because it is
-// always overtaken. The error is a *reply.Error or wraps ErrClientGone.
+// Attempts that are overtaken run on in the background to their own verdict; else
+// a proxy that never answers would stay unblamed because it is always overtaken.
+// The error is a *reply.Error or wraps ErrClientGone.
 //
 // It may be run again after it has served (see Plan.After), with the attempts
 // that are left, but not twice at once.
@@ -49,7 +50,10 @@ func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease 
 	}
 	r := newRace(ctx, x, plan)
 	defer r.leave()
-	if !x.mayRetry(plan.After) || !r.launch() {
+	if !x.mayRetry(plan.After) || !r.begin(ctx) {
+		if ctx.Err() != nil {
+			return value, nil, fmt.Errorf("%w: %w", ErrClientGone, ctx.Err())
+		}
 		return value, nil, x.spent(false)
 	}
 	r.aside()
@@ -97,8 +101,7 @@ type race[T any] struct {
 	arrivals chan arrival[T]
 	running  int
 	last     *pool.Lease
-	since    time.Time // when the last one was launched
-	late     bool      // the exchange's time is over: nothing more is tried
+	late     bool // the exchange's time is over: nothing more is tried
 }
 
 // arrival is the end of one attempt.
@@ -121,20 +124,24 @@ func (r *race[T]) launch() bool {
 	if r.late || x.launched == s.Attempts {
 		return false
 	}
-	now := time.Now()
-	lease, events, ok := x.pool.Next(now, r.leaseTime(), r.plan.Probe)
+	lease, events, ok := x.pool.Next(time.Now(), r.leaseTime(), r.plan.Probe)
 	x.tell(events)
 	if !ok {
 		return false
 	}
-	x.launched++
+	r.start(lease)
+	return true
+}
+
+// start makes the attempt of a lease.
+func (r *race[T]) start(lease *pool.Lease) {
+	r.x.launched++
 	r.running++
-	r.last, r.since = lease, now
+	r.last = lease
 	go func() {
 		value, err := r.plan.Try(r.ctx, lease)
 		r.arrivals <- arrival[T]{lease, value, err}
 	}()
-	return true
 }
 
 // leaseTime is what an attempt takes at most. A tunnel's client may take as long
@@ -213,7 +220,7 @@ func (r *race[T]) failed(ctx context.Context, a arrival[T]) error {
 		return reply.NotRepeatable()
 	case r.running > 0:
 		return nil
-	case !x.mayRetry(a.lease), !r.launch():
+	case !x.mayRetry(a.lease), !r.launch() && !r.lastResort():
 		return x.spent(false)
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"swivel/breaker"
+	"swivel/cmd/swivel/internal/attempts"
 	"swivel/pool"
 )
 
@@ -30,7 +31,8 @@ type Config struct {
 	Users          []string `yaml:"users"`            // NAME:HASH of the clients that are served; none: all
 	UsersFile      string   `yaml:"users_file"`       // htpasswd file with more of them
 
-	Strategy pool.Strategy `yaml:"strategy"` // how a proxy is picked among those in use
+	Strategy    pool.Strategy      `yaml:"strategy"`     // how a proxy is picked among those in use
+	OnExhausted attempts.Exhausted `yaml:"on_exhausted"` // what happens when none can be picked
 
 	Breaker  Breaker  `yaml:"breaker"`
 	Attempts Attempts `yaml:"attempts"`

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"swivel/cmd/swivel/internal/attempts"
 	"swivel/pool"
 )
 
@@ -148,6 +149,7 @@ func TestEveryKeyIsAnEnvironmentVariable(t *testing.T) {
 		reflect.TypeFor[string](): "sample", reflect.TypeFor[int](): "321", reflect.TypeFor[float64](): "0.321", reflect.TypeFor[bool](): "true",
 		reflect.TypeFor[Duration](): "321s", reflect.TypeFor[Hedge](): "321ms", reflect.TypeFor[[]string](): "one,two",
 		reflect.TypeFor[[]int](): "403,429", reflect.TypeFor[pool.Strategy](): "fastest",
+		reflect.TypeFor[attempts.Exhausted](): "wait",
 	}
 	defaults, n := Default(), 0
 	keys(reflect.ValueOf(defaults), nil, func(path []string, value reflect.Value) {

@@ -235,8 +235,8 @@ func (d *Daemon) build() {
 	loop := attempts.New(d.pool, attempts.Settings{
 		Attempts: a.Attempts, ExchangeTimeout: time.Duration(a.ExchangeTimeout),
 		FirstByte: time.Duration(a.FirstByteTimeout), Response: time.Duration(a.ResponseTimeout),
-		ProbePatience: time.Duration(d.cfg.Breaker.ProbePatience),
-		HedgeOff:      a.HedgeAfter.Off, HedgeAfter: time.Duration(a.HedgeAfter.Fixed), RetryBudget: a.RetryBudget,
+		ProbePatience: time.Duration(d.cfg.Breaker.ProbePatience), OnExhausted: d.cfg.OnExhausted,
+		HedgeOff: a.HedgeAfter.Off, HedgeAfter: time.Duration(a.HedgeAfter.Fixed), RetryBudget: a.RetryBudget,
 	}, d.sink)
 	d.loop = loop
 	d.registry = tunnel.NewRegistry(time.Duration(d.cfg.Limits.TunnelIdle))
@@ -311,6 +311,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	go func() { served <- d.front.Serve(d.listener) }()
 	if d.admin != nil {
 		workers.Go(func() { d.admin.Serve(d) })
+	}
+	if d.cfg.OnExhausted == attempts.Direct {
+		d.log.Warn().Msg("on_exhausted is direct: when no proxy can be picked, targets see this machine's own address")
 	}
 	d.log.Info().Stringer("listen", d.Addr()).Str("admin", d.adminName()).Str("db", d.cfg.DB).Msg("ready")
 	var err error

@@ -1,0 +1,51 @@
+package front
+
+import (
+	"net"
+	"testing"
+
+	"swivel/cmd/swivel/internal/attempts"
+)
+
+// TestDirectServesTunnelsAndPlainRequests has a pool of one dead proxy.
+func TestDirectServesTunnelsAndPlainRequests(t *testing.T) {
+	for _, method := range []string{"CONNECT", "GET"} {
+		r := newRig(t)
+		r.attempts.OnExhausted = attempts.Direct
+		site := r.proxy(func(c *peer) {
+			if method == "CONNECT" {
+				c.echo()
+				return
+			}
+			c.head()
+			c.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+		})
+		r.start(refusing(t) + "\n")
+		c := r.dial()
+		if method == "CONNECT" {
+			c.send(connectHead(site.addr()))
+			c.wants(200)
+			c.send("ping")
+			c.expect("ping")
+		} else {
+			c.send("GET http://" + site.addr() + "/ HTTP/1.1\r\nHost: " + site.addr() + "\r\n\r\n")
+			c.wants(200)
+		}
+		_ = c.Close()
+		line := r.logged(1)
+		if got := line.signals(); got != "dial_refused/failure first_byte/success" && got != "dial_refused/failure response/success" {
+			t.Errorf("%s: signals %s", method, got)
+		}
+	}
+}
+
+// refusing is an address that nobody listens on.
+func refusing(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
