@@ -30,6 +30,7 @@ type Exchange struct {
 	pending  []*Lease // attempts whose end may be the target's fault
 	late     []*Lease // attempts that became overdue
 	named    int      // replies that blamed the target
+	sentAway bool     // by a segment
 	ended    bool
 	judged   bool
 	seen     struct { // of the latest pick
@@ -156,6 +157,10 @@ func (x *Exchange) lease(g grant, now time.Time) *Lease {
 	l := &Lease{pool: x.pool, Proxy: g.proxy, Spec: x.fill(g.proxy.Spec), permit: g.permit, Probe: g.permit.probe(), Started: now, index: len(x.attempts)}
 	x.attempts = append(x.attempts, Attempt{Proxy: g.proxy, Probe: l.Probe, Outcome: breaker.Ignored, Started: now})
 	x.running++
+	if x.sentAway {
+		l.redirected = true
+		x.pool.segments.redirected.attempts.Add(1)
+	}
 	return l
 }
 
@@ -224,6 +229,7 @@ func (x *Exchange) Fail(l *Lease, f Fault, now time.Time) (events []Event) {
 		return nil
 	}
 	x.attempts[l.index].Err = f.Err
+	x.redirectedFailed(l, f.Signal)
 	outcome, doubt := f.Signal.outcome()
 	switch {
 	case doubt, f.Signal == ClientGone && l.overdue:

@@ -243,6 +243,7 @@ func (x *Exchange) acquireSegment(m *Proxy, now time.Time, lease time.Duration, 
 	g := &x.pool.segments
 	rests := m.segment.breaker.Resting()
 	if g.full(m.segment) {
+		x.redirect()
 		return breaker.Permit{}, false
 	}
 	if !rests || x.pool.probes.TokensAt(now) >= 1 {
@@ -252,6 +253,6 @@ func (x *Exchange) acquireSegment(m *Proxy, now time.Time, lease time.Duration, 
 			return permit, true
 		}
 	}
-	g.moved.Add(1)
+	x.redirect()
 	return breaker.Permit{}, false
 }

@@ -100,4 +100,6 @@ type Lease struct {
 	overdue bool
 	counted bool // as overdue, by the proxy
 	index   int  // into the exchange's attempts
+
+	redirected bool // made after its exchange was sent away by a segment
 }

@@ -36,8 +36,9 @@ type segment struct {
 // segments are all there are. The zero value has none and costs nothing.
 type segments struct {
 	options *SegmentOptions
-	resting atomic.Int64  // segments that are not in use
-	moved   atomic.Uint64 // picks that fell on a segment that rests, and went elsewhere
+	resting atomic.Int64 // segments that are not in use
+	// redirected are the counters behind Redirected.
+	redirected struct{ exchanges, attempts, failures atomic.Uint64 }
 
 	mu     sync.Mutex
 	byName map[string]*segment
@@ -128,9 +129,35 @@ func (r *recentPicks) share(segment uint16) float64 {
 	return float64(r.count[segment]) / float64(len(r.ring))
 }
 
-// Redirected returns how many picks fell on a segment that rests and went to
-// another one.
-func (p *Pool) Redirected() uint64 { return p.segments.moved.Load() }
+// Redirected is what became of the exchanges of which a pick fell on a segment
+// that rests, or has had its share.
+type Redirected struct {
+	Exchanges uint64
+	Attempts  uint64 // that they made after that
+	Failures  uint64 // attempts among them that did not serve, whoever was to blame but for client and daemon
+}
+
+// Redirected returns the counts since the start: whether a segment's rest helps
+// shows in how the others bear its traffic.
+func (p *Pool) Redirected() Redirected {
+	r := &p.segments.redirected
+	return Redirected{Exchanges: r.exchanges.Load(), Attempts: r.attempts.Load(), Failures: r.failures.Load()}
+}
+
+// redirect notes that the exchange goes elsewhere. x.mu is held.
+func (x *Exchange) redirect() {
+	if !x.sentAway {
+		x.sentAway = true
+		x.pool.segments.redirected.exchanges.Add(1)
+	}
+}
+
+// redirectedFailed counts the failure of a redirected exchange's attempt.
+func (x *Exchange) redirectedFailed(l *Lease, s Signal) {
+	if l.redirected && s != ClientGone && s != LocalFault {
+		x.pool.segments.redirected.failures.Add(1)
+	}
+}
 
 // Segment is a segment as it stands, to be shown or stored.
 type Segment struct {

@@ -73,12 +73,18 @@ func TestASegmentOpensBeforeAllItsProxiesDo(t *testing.T) {
 	if segmentOf(p, "globex").breaker.Resting() {
 		t.Error("another provider was rested too")
 	}
+	before := p.Redirected()
 	picks := work(t, p, "acme", 200, epoch)
 	if picks["acme"] != 0 {
 		t.Errorf("%d picks of a provider that rests", picks["acme"])
 	}
-	if p.Redirected() == 0 {
-		t.Error("nobody counted the picks that went elsewhere")
+	after := p.Redirected()
+	if sent := after.Exchanges - before.Exchanges; sent < 20 || after.Attempts-before.Attempts != sent || after.Failures != before.Failures {
+		t.Errorf("of 200 exchanges through good proxies %d, %d, %d", sent, after.Attempts-before.Attempts, after.Failures-before.Failures)
+	}
+	work(t, p, "globex", 5, epoch)
+	if failed := p.Redirected().Failures; failed == 0 || failed > p.Redirected().Attempts {
+		t.Errorf("%d failed of those that globex received", failed)
 	}
 }
 
