@@ -100,6 +100,7 @@ func TestWhoIsOverItsRateDoesNotUseUpTheTryOfATarget(t *testing.T) {
 		_ = c.Close()
 	}
 	ask("alice:a", 200)
+	r.logged(1) // its end shows that the target is up
 	r.pool.RestoreTargets(nil, []pool.TargetRest{{Target: target, Until: time.Now().Add(time.Millisecond), Rest: time.Minute}}, time.Now())
 	eventually(t, "the target has rested", func() bool { return r.pool.TargetRests(target, time.Now()) == 0 })
 	ask("alice:a", 429)
