@@ -82,10 +82,30 @@ func TestASegmentOpensBeforeAllItsProxiesDo(t *testing.T) {
 	if sent := after.Exchanges - before.Exchanges; sent < 20 || after.Attempts-before.Attempts != sent || after.Failures != before.Failures {
 		t.Errorf("of 200 exchanges through good proxies %d, %d, %d", sent, after.Attempts-before.Attempts, after.Failures-before.Failures)
 	}
-	work(t, p, "globex", 5, epoch)
-	if failed := p.Redirected().Failures; failed == 0 || failed > p.Redirected().Attempts {
-		t.Errorf("%d failed of those that globex received", failed)
+}
+
+func TestFailuresElsewhereAreCountedOfThoseThatASegmentSentAway(t *testing.T) {
+	p := segmentedPool(0, "acme", "globex")
+	work(t, p, "", 60, epoch)
+	work(t, p, "acme", 100, epoch)
+	before := p.Redirected().Failures
+	for range 1000 {
+		x := begin(t, p, "a.test:443", epoch)
+		l := next(t, x, epoch)
+		if l.redirected {
+			x.Fail(l, Fault{Signal: ClientGone}, epoch)
+			l = next(t, x, epoch)
+			x.Fail(l, Fault{Signal: DialRefused}, epoch)
+			x.End(epoch)
+			if n := p.Redirected().Failures - before; n != 1 {
+				t.Errorf("%d failures", n)
+			}
+			return
+		}
+		x.Reached(l, FirstByte, 0, epoch)
+		x.End(epoch)
 	}
+	t.Error("nobody was sent away")
 }
 
 func TestASegmentComesBackAfterThreeProbes(t *testing.T) {
