@@ -18,6 +18,7 @@ type view struct {
 	usable  atomic.Int64
 	lastUse uint64 // guarded by views.mu
 
+	known   atomic.Pointer[wait] // see retryAfter; nil: nothing
 	hashing sync.Once
 	ring    []uint64 // see hashed
 }
