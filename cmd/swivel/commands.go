@@ -61,7 +61,7 @@ func override[T any](to *T, flag *T) {
 
 type serveCmd struct {
 	settings
-	Proxies []string `help:"Proxy list file; may be repeated." type:"path" placeholder:"FILE"`
+	Proxies []string `help:"Proxy list, a file or a URL; may be repeated." placeholder:"LIST"`
 }
 
 // Run serves until a signal.
@@ -87,7 +87,7 @@ type configCmd struct {
 
 type configCheckCmd struct {
 	settings
-	Proxies []string `help:"Proxy list file; may be repeated." type:"path" placeholder:"FILE"`
+	Proxies []string `help:"Proxy list, a file or a URL; may be repeated." placeholder:"LIST"`
 }
 
 // Run checks without opening anything but files.

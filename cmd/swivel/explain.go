@@ -29,7 +29,7 @@ type explainCmd struct {
 	JSON    bool     `name:"json" help:"Print JSON."`
 	Config  string   `help:"Configuration file (YAML)." type:"path" placeholder:"FILE" env:"SWIVEL_CONFIG"`
 	Admin   *string  `help:"Admin API of the daemon to ask (default 127.0.0.1:8485)." placeholder:"HOST:PORT"`
-	Proxies []string `help:"Do not ask a daemon: say what one would do that started with this list now; may be repeated." type:"path" placeholder:"FILE"`
+	Proxies []string `help:"Do not ask a daemon: say what one would do that started with this list now; may be repeated." placeholder:"LIST"`
 	DB      *string  `name:"db" help:"With --proxies: the database that it would start with." placeholder:"FILE"`
 }
 

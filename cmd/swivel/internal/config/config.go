@@ -25,7 +25,8 @@ type Config struct {
 	Listen         string   `yaml:"listen"`           // address that clients connect to
 	Admin          string   `yaml:"admin"`            // address of the admin API, or "off"
 	DB             string   `yaml:"db"`               // database file, or ":memory:"
-	Proxies        []string `yaml:"proxies"`          // list files
+	Proxies        []string `yaml:"proxies"`          // lists: files, or http and https URLs
+	ProxiesRefresh Duration `yaml:"proxies_refresh"`  // how often URLs are fetched; 0: with a reload only
 	Grace          Duration `yaml:"grace"`            // what exchanges get to finish at shutdown
 	AllowOpenProxy bool     `yaml:"allow_open_proxy"` // serve anyone who can reach the port
 	Users          []string `yaml:"users"`            // NAME:HASH of the clients that are served; none: all
@@ -129,6 +130,7 @@ func Default() Config {
 	b := breaker.DefaultSettings()
 	return Config{
 		Listen: "127.0.0.1:8484", Admin: "127.0.0.1:8485", DB: "swivel.db", Grace: Duration(10 * time.Second),
+		ProxiesRefresh: Duration(10 * time.Minute),
 		Breaker: Breaker{
 			ConsecutiveFailures: b.ConsecutiveFailures, RunWindow: Duration(b.RunWindow),
 			Window: Duration(b.Window), MinSamples: b.MinSamples, ErrorRatio: b.ErrorRatio, LatencyLimit: Duration(b.LatencyLimit),
@@ -184,6 +186,9 @@ const (
 	minClientRate = 0.001
 	maxClientRate = 1_000_000
 )
+
+// minRefresh spares the servers that lists come from.
+const minRefresh = Duration(10 * time.Second)
 
 // maxSessions takes some 300 MiB.
 const maxSessions = 1_000_000
@@ -252,6 +257,9 @@ func (c *Config) Validate() error {
 	}
 	if c.Sessions.Max < 1 || c.Sessions.Max > maxSessions {
 		bad("sessions.max", "want 1 to %d", maxSessions)
+	}
+	if r := c.ProxiesRefresh; r != 0 && (r < minRefresh || r > longest) {
+		bad("proxies_refresh", "want 0 (with a reload only) or a duration of %v or more, such as 10m", minRefresh)
 	}
 	if c.Grace < 0 || c.Grace > longest {
 		bad("grace", "want a duration such as 10s, at most %v", longest)

@@ -76,6 +76,7 @@ func TestValuesOutOfRangeAreRefusedByKey(t *testing.T) {
 	century := Duration(100 * 365 * 24 * time.Hour)
 	for key, spoil := range map[string][]func(*Config){
 		"db":                        {func(c *Config) { c.DB = "" }},
+		"proxies_refresh":           {func(c *Config) { c.ProxiesRefresh = 1 }, func(c *Config) { c.ProxiesRefresh = -1 }, func(c *Config) { c.ProxiesRefresh = century }},
 		"grace":                     {func(c *Config) { c.Grace = -1 }, func(c *Config) { c.Grace = century }},
 		"limits.connections":        {func(c *Config) { c.Limits.Connections = 0 }, func(c *Config) { c.Limits.Connections = -1 }},
 		"limits.header_bytes":       {func(c *Config) { c.Limits.HeaderBytes = 8191 }, func(c *Config) { c.Limits.HeaderBytes = 1<<20 + 1 }},

@@ -63,6 +63,7 @@ type Daemon struct {
 
 	pauses   pauses
 	reloadMu sync.Mutex // serialises Reload
+	sources  *Sources   // guarded by reloadMu
 	// stored answers what the database knows of those that join the pool; nil
 	// but while it is filled.
 	stored func(pool.ID) (breaker.Snapshot, bool)
@@ -80,12 +81,17 @@ func (e *ListError) Unwrap() error { return e.Err }
 // Open reads the lists, opens the database and listens. Nothing is served yet.
 // An error about the lists is a *ListError.
 func Open(ctx context.Context, cfg config.Config, log *eventlog.Log) (*Daemon, error) {
-	lists, err := ReadLists(cfg.Proxies, cfg.BreakerSettings())
+	sources := new(Sources)
+	lists, err := sources.Read(ctx, cfg.Proxies, cfg.BreakerSettings())
 	logSkipped(log, lists)
 	if err != nil {
 		return nil, &ListError{err}
 	}
-	return OpenLists(ctx, cfg, lists, log)
+	d, err := OpenLists(ctx, cfg, lists, log)
+	if err == nil {
+		d.sources = sources
+	}
+	return d, err
 }
 
 // OpenLists is Open over proxies that come from elsewhere than cfg's files.
@@ -96,7 +102,7 @@ func OpenLists(ctx context.Context, cfg config.Config, lists Lists, log *eventlo
 // openWith is OpenLists with a store of the caller's choice, which becomes the
 // daemon's to close.
 func openWith(ctx context.Context, cfg config.Config, lists Lists, log *eventlog.Log, open storeOpener) (*Daemon, error) {
-	d := &Daemon{cfg: cfg, log: log}
+	d := &Daemon{cfg: cfg, log: log, sources: new(Sources)}
 	users, err := auth.Read(cfg.Users, cfg.UsersFile)
 	if err != nil {
 		return nil, err
@@ -304,6 +310,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	workers.Go(func() { d.registry.Sweep(background) })
 	workers.Go(func() { d.transports.Sweep(background) })
+	workers.Go(func() { d.refreshLists(background) })
 	workers.Go(func() { d.saveTargets(background) })
 	workers.Go(func() { d.savePins(background) })
 	workers.Go(func() { d.pruneDaily(background) })

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -21,6 +22,8 @@ type Lists struct {
 	// Unfinished names a file whose last line has no end, as a file has that is
 	// still being written; "" if there is none.
 	Unfinished string
+	// Stale says of which lists an earlier state is used, and why.
+	Stale []error
 }
 
 // SkippedLine is a line that is not used. Line is 0 when the reason names the
@@ -38,14 +41,30 @@ func (s SkippedLine) Error() string {
 	return s.File + ": " + s.LineError.Error()
 }
 
-// ReadLists reads the files. A file that cannot be read, or holds nothing
-// usable, is an error; all such errors are joined. base are the breaker settings
-// that lines may override.
-func ReadLists(files []string, base breaker.Settings) (Lists, error) {
+// Sources reads lists, which are files or URLs, and remembers what those of URLs
+// said last. The zero value is ready; one call at a time.
+type Sources struct {
+	fetched map[string]pool.List
+}
+
+// ReadLists reads lists once, as Sources does.
+func ReadLists(sources []string, base breaker.Settings) (Lists, error) {
+	return new(Sources).Read(context.Background(), sources, base)
+}
+
+// Read reads the lists. One that cannot be read, or holds nothing usable, is an
+// error, unless it is a URL's that said something before: that counts then. All
+// errors are joined. base are the breaker settings that lines may override.
+func (s *Sources) Read(ctx context.Context, sources []string, base breaker.Settings) (Lists, error) {
 	var all Lists
 	var problems []error
-	for _, file := range files {
-		list, err := readList(file)
+	for _, source := range sources {
+		file := labelOf(source)
+		list, err := s.readList(ctx, source)
+		if kept, ok := s.fetched[source]; ok && err != nil {
+			all.Stale = append(all.Stale, fmt.Errorf("%s: %w", file, err))
+			list, err = kept, nil
+		}
 		for _, skipped := range list.Skipped {
 			all.Skipped = append(all.Skipped, SkippedLine{file, skipped})
 		}
@@ -53,21 +72,9 @@ func ReadLists(files []string, base breaker.Settings) (Lists, error) {
 			problems = append(problems, fmt.Errorf("proxies: %s: %w", file, err))
 			continue
 		}
-		usable, refused := checkSpecs(list.Specs, base)
-		for _, reason := range refused {
-			all.Skipped = append(all.Skipped, SkippedLine{file, pool.LineError{Reason: reason}})
-		}
-		if len(usable) == 0 {
-			problems = append(problems, fmt.Errorf("proxies: %s: no usable proxy: %s", file, refused[0]))
-		}
-		all.Specs = append(all.Specs, usable...)
-		all.Merged += list.Merged
-		all.Notes = append(all.Notes, notes(file, list)...)
-		if list.Unfinished {
-			all.Unfinished = file
-		}
+		all.add(file, list, base, &problems)
 	}
-	if len(files) == 0 {
+	if len(sources) == 0 {
 		problems = append(problems, errors.New("proxies: no list given; use --proxies FILE (proxies.example.txt shows the form)"))
 	}
 	merged, duplicates := pool.Merge(all.Specs)
@@ -75,6 +82,23 @@ func ReadLists(files []string, base breaker.Settings) (Lists, error) {
 	all.Specs = merged
 	all.Merged += duplicates
 	return all, errors.Join(problems...)
+}
+
+// add takes in what a list says.
+func (l *Lists) add(file string, list pool.List, base breaker.Settings, problems *[]error) {
+	usable, refused := checkSpecs(list.Specs, base)
+	for _, reason := range refused {
+		l.Skipped = append(l.Skipped, SkippedLine{file, pool.LineError{Reason: reason}})
+	}
+	if len(usable) == 0 {
+		*problems = append(*problems, fmt.Errorf("proxies: %s: no usable proxy: %s", file, refused[0]))
+	}
+	l.Specs = append(l.Specs, usable...)
+	l.Merged += list.Merged
+	l.Notes = append(l.Notes, notes(file, list)...)
+	if list.Unfinished {
+		l.Unfinished = file
+	}
 }
 
 // notes says which lines are more proxies than one, which are templates, and what
@@ -112,8 +136,19 @@ func checkSpecs(specs []pool.Spec, base breaker.Settings) (usable []pool.Spec, r
 	return usable, refused
 }
 
-func readList(file string) (pool.List, error) {
-	f, err := os.Open(file)
+// readList reads a file, or fetches a list and remembers it.
+func (s *Sources) readList(ctx context.Context, source string) (pool.List, error) {
+	if isURL(source) {
+		list, err := fetch(ctx, source)
+		if err == nil {
+			if s.fetched == nil {
+				s.fetched = map[string]pool.List{}
+			}
+			s.fetched[source] = list
+		}
+		return list, err
+	}
+	f, err := os.Open(source)
 	if err != nil {
 		return pool.List{}, plain(err)
 	}

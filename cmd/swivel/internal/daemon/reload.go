@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,12 +16,39 @@ import (
 // Reload reads the lists and the file of users again. With any list unreadable or
 // empty the old pool stays, with a bad line of the other the old users do. A proxy
 // that is back on a list goes on where it was.
-func (d *Daemon) Reload() {
+func (d *Daemon) Reload() { d.reload(context.Background()) }
+
+// refreshLists reloads now and then if some of the lists have to be fetched, until
+// ctx ends.
+func (d *Daemon) refreshLists(ctx context.Context) {
+	period := time.Duration(d.cfg.ProxiesRefresh)
+	if period == 0 || !slices.ContainsFunc(d.cfg.Proxies, isURL) {
+		return
+	}
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			d.reload(ctx)
+		}
+	}
+}
+
+func (d *Daemon) reload(ctx context.Context) {
 	d.reloadMu.Lock()
 	defer d.reloadMu.Unlock()
 	d.reloadUsers()
-	lists, err := ReadLists(d.cfg.Proxies, d.cfg.BreakerSettings())
+	lists, err := d.sources.Read(ctx, d.cfg.Proxies, d.cfg.BreakerSettings())
+	if ctx.Err() != nil {
+		return // the end: nothing that failed now says anything
+	}
 	logSkipped(d.log, lists)
+	for _, stale := range lists.Stale {
+		d.log.Warn().Err(stale).Msg("list not refreshed: what it said last is used")
+	}
 	specs, dropped := withoutSelf(lists.Specs, d.self)
 	if err == nil && len(specs) == 0 {
 		err = errors.New("no usable proxy")
