@@ -89,6 +89,10 @@ func FuzzParse(f *testing.F) {
 		f.Add(d.user)
 	}
 	f.Fuzz(func(t *testing.T, user string) {
+		var field Route
+		if err := ParseHeader(user, &field); err != nil && field != (Route{}) {
+			t.Errorf("field %q: %v, but %+v", user, err, field)
+		}
 		for _, users := range []Users{nil, named{"user", "user-us", "brd-customer-hl_1"}} {
 			name, r, err := Parse(user, users)
 			if !strings.HasPrefix(user, name) {
