@@ -75,13 +75,36 @@ type line struct {
 	Listen, Admin string
 
 	Target   string
+	Status   int
+	Opened   float64 `json:"opened_ms"`
+	Took     float64 `json:"took_ms"`
 	Attempts []struct {
 		Proxy  string `json:"proxy_name"`
 		Signal string
+		Probe  bool
 	}
 
 	Proxy          string `json:"proxy_name"`
 	From, To, Rule string
+}
+
+// began is when the exchange of a line did.
+func (l line) began() time.Time {
+	return l.Time.Add(-time.Duration(l.Took * float64(time.Millisecond)))
+}
+
+// onlyProbeIsBad says whether an exchange carried a probe, and all its other
+// attempts served.
+func (l line) onlyProbeIsBad() bool {
+	probes := 0
+	for _, a := range l.Attempts {
+		if a.Probe {
+			probes++
+		} else if a.Signal != "first_byte" {
+			return false
+		}
+	}
+	return probes > 0
 }
 
 // lines returns the log so far. A line that is still being written, or that a

@@ -88,6 +88,29 @@ func (f *figures) afterLearning() (took []time.Duration) {
 	return took
 }
 
+// probing is how long exchanges after the first phase, that carried the test of
+// a resting proxy, waited for their tunnel; sorted. Those are left out that met
+// another bad proxy as well, which nobody knew to be bad.
+func (f *figures) probing() (opened []time.Duration) {
+	for _, l := range f.lines {
+		if l.Message == "exchange" && l.Status == 200 && l.began().After(f.phases[0].end) && l.onlyProbeIsBad() {
+			opened = append(opened, time.Duration(l.Opened*float64(time.Millisecond)))
+		}
+	}
+	slices.Sort(opened)
+	return opened
+}
+
+// extra is how many more handshakes than exchanges there were after the first
+// phase, in percent: tunnels that another one overtook.
+func (f *figures) extra() float64 {
+	unused, exchanges := 0, 0
+	for _, p := range f.phases[1:] {
+		unused, exchanges = unused+p.unused, exchanges+p.exchanges
+	}
+	return percent(unused, exchanges)
+}
+
 // deadTargetFigures are those of the exchanges for the dead target.
 type deadTargetFigures struct {
 	learnt time.Duration   // from the first exchange to the first answer from memory

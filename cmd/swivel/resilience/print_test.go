@@ -18,6 +18,9 @@ func (f *figures) print(t *testing.T) {
 			t.Logf("%s: a client was hurt %s", p.name, fault)
 		}
 	}
+	probing := f.probing()
+	t.Logf("after the first phase: %.2f extra handshakes per 100 exchanges; %d exchanges carried a test and opened in p50 %s, p95 %s, at most %s ms",
+		f.extra(), len(probing), ms(quantile(probing, .5)), ms(quantile(probing, .95)), ms(quantile(probing, 1)))
 	f.printRecoveries(t)
 	f.printRestart(t)
 	f.printDeadTarget(t)
