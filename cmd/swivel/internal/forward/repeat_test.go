@@ -13,14 +13,14 @@ import (
 // dying is a proxy that breaks off at some point of a request.
 type dying struct {
 	name  string
-	bytes int // of the body that it reads before; -1: all and more
+	share int // of the body that it reads before, in percent
 	reset bool
 }
 
 var deaths = []dying{
 	{"before the body", 0, false}, {"before the body by reset", 0, true},
-	{"within the body", 500, false}, {"within the body by reset", 500, true},
-	{"behind the body", -1, false}, {"behind the body by reset", -1, true},
+	{"within the body", 50, false}, {"within the body by reset", 50, true},
+	{"behind the body", 100, false}, {"behind the body by reset", 100, true},
 }
 
 func (d dying) play(p *peer) {
@@ -28,12 +28,8 @@ func (d dying) play(p *peer) {
 	if !ok {
 		return
 	}
-	if d.bytes < 0 {
-		_, _ = readBody(p.br, head)
-	} else {
-		size, _ := strconv.Atoi(field(head, "Content-Length"))
-		_, _ = io.CopyN(io.Discard, p.br, int64(min(d.bytes, size)))
-	}
+	size, _ := strconv.Atoi(field(head, "Content-Length"))
+	_, _ = io.CopyN(io.Discard, p.br, int64(size*d.share/100))
 	p.server.note(func() { p.server.got = append(p.server.got, head) })
 	if d.reset {
 		p.abort()
