@@ -51,6 +51,9 @@ type failedProxy struct {
 	request string
 }
 
+// LocalOutage says whether the guard takes the failures for this machine's own.
+func (p *Pool) LocalOutage() bool { return p.outage.on.Load() }
+
 // covers says whether a failure now, of an attempt that began then, is to be
 // ignored: what began in an outage may still fail when it is over.
 func (o *outage) covers(began time.Time) bool {

@@ -74,6 +74,7 @@ type Pool struct {
 	freed      chan struct{}
 	direct     *Proxy // see Exchange.Direct
 	skipped    [skips]atomic.Uint64
+	settled    [signals][breaker.Ignored + 1]atomic.Uint64
 	memory     *memory
 	outage     outage
 	everyday   everyday

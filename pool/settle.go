@@ -17,6 +17,7 @@ func (p *Pool) settle(m *Proxy, permit permits, v breaker.Verdict, ev Event, now
 		v.Outcome = breaker.Ignored
 	}
 	v.Alone = p.alone(m)
+	p.settled[ev.Signal][v.Outcome].Add(1)
 	p.note(m, m.breaker.Report(permit.own, v, now), ev, now, events)
 	p.settleSegment(m, permit.segment, v, ev, now, events)
 	switch v.Outcome {
@@ -51,11 +52,24 @@ func (p *Pool) cleared(r *runtime, now time.Time) {
 	r.doubted, r.denied, r.doubts = targetSet{}, targetSet{}, doubts{}
 }
 
+// Settled returns how many attempts ran into which signal, by what that counted
+// as. It is indexed by Signal and breaker.Outcome; a suspicion that nothing came
+// of is ignored.
+func (p *Pool) Settled() (counts [signals][breaker.Ignored + 1]uint64) {
+	for s := range counts {
+		for o := range counts[s] {
+			counts[s][o] = p.settled[s][o].Load()
+		}
+	}
+	return counts
+}
+
 // suspect reports a suspicion that no evidence came up for.
 func (p *Pool) suspect(m *Proxy, permit permits, ev Event, now time.Time, events *[]Event) {
 	if m == p.direct {
 		return
 	}
+	p.settled[ev.Signal][breaker.Ignored].Add(1)
 	v := breaker.Verdict{Outcome: breaker.Failure, Suspected: true, Alone: p.alone(m)}
 	if p.outage.covers(ev.began) {
 		v = breaker.Verdict{Outcome: breaker.Ignored}

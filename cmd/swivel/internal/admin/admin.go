@@ -36,6 +36,8 @@ type Operator interface {
 	// before they return.
 	Pause(members []*pool.Proxy, why pool.Pause) error
 	Resume(members []*pool.Proxy) error
+	// Metrics answers a scrape.
+	Metrics() http.Handler
 	// ParseUser reads a proxy user name as the listener for clients does.
 	ParseUser(user string) (name string, r route.Route, err error)
 }
@@ -73,6 +75,7 @@ func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /readyz", s.ready)
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) { (*s.operator.Load()).Metrics().ServeHTTP(w, r) })
 	mux.HandleFunc("GET /api/v1/proxies", s.proxies)
 	mux.HandleFunc("GET /api/v1/explain", s.explain)
 	mux.HandleFunc("POST /api/v1/proxies/{id}/{action}", s.act)

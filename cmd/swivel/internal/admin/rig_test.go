@@ -29,6 +29,8 @@ type operator struct {
 
 func (o *operator) Pool() *pool.Pool { return o.pool }
 
+func (o *operator) Metrics() http.Handler { return http.NotFoundHandler() }
+
 func (o *operator) Pause(members []*pool.Proxy, why pool.Pause) error {
 	if err := o.called("pause " + why.Reason); err != nil {
 		return err

@@ -58,6 +58,8 @@ var confined = []struct {
 		"the core returns events; what is logged, and once only, is the program's decision"},
 	{"github.com/alecthomas/kong", []string{"cmd/swivel"},
 		"flags are turned into a configuration before anything else sees them"},
+	{"github.com/prometheus", []string{"cmd/swivel/internal/metrics"},
+		"the core keeps numbers, and one package says what they are called"},
 	{"golang.org/x/net/proxy", []string{"pool/upstream"},
 		"there is one way to speak SOCKS, and its errors have one meaning"},
 	{"net/http/pprof", nil,

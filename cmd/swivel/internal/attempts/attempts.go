@@ -58,6 +58,9 @@ func New(p *pool.Pool, s Settings, sink func([]pool.Event)) *Loop {
 	return l
 }
 
+// RetryBudget is how many retries and second requests may be made at once.
+func (l *Loop) RetryBudget(now time.Time) float64 { return l.extra.Tokens(now) }
+
 // Close ends the attempts that outlived their exchanges and waits for them.
 // Nothing may be begun after it.
 func (l *Loop) Close() {

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -27,6 +28,7 @@ import (
 	"swivel/cmd/swivel/internal/forward"
 	"swivel/cmd/swivel/internal/front"
 	"swivel/cmd/swivel/internal/limit"
+	"swivel/cmd/swivel/internal/metrics"
 	"swivel/cmd/swivel/internal/tunnel"
 	"swivel/pool"
 	"swivel/pool/upstream"
@@ -56,6 +58,7 @@ type Daemon struct {
 	loop       *attempts.Loop
 	guard      *auth.Guard
 	front      *front.Front
+	metrics    *metrics.Metrics
 	listener   *net.TCPListener
 	admin      *admin.Server
 	stopping   atomic.Bool
@@ -247,6 +250,10 @@ func (d *Daemon) build() {
 	d.loop = loop
 	d.registry = tunnel.NewRegistry(time.Duration(d.cfg.Limits.TunnelIdle))
 	d.transports = upstream.NewTransports(dialer, time.Duration(a.ResponseTimeout))
+	d.metrics = metrics.New(metrics.Sources{
+		Pool: d.pool, Journal: d.journal.Stats, RetryBudget: loop.RetryBudget,
+		Connections: func() int { return d.front.Connections() },
+	})
 	d.front = &front.Front{
 		Settings: front.Settings{
 			Connections: d.cfg.Limits.Connections, HeaderBytes: d.cfg.Limits.HeaderBytes,
@@ -259,6 +266,8 @@ func (d *Daemon) build() {
 		}),
 		Log:  d.log,
 		Self: d.self,
+
+		Metrics: d.metrics,
 
 		Guard:     d.guard,
 		Rate:      limit.NewRate(d.cfg.Limits.ClientRate),
@@ -275,6 +284,7 @@ func (d *Daemon) sink(events []pool.Event) {
 		}
 		d.journal.Put(d.record(ev, time.Now()), ev.Effect.Moved)
 		d.log.Transitions(ev)
+		d.metrics.Event(ev)
 	}
 }
 
@@ -299,6 +309,9 @@ func (d *Daemon) AdminAddr() netip.AddrPort {
 
 // Stopping says that no new clients are taken.
 func (d *Daemon) Stopping() bool { return d.stopping.Load() }
+
+// Metrics answers a scrape.
+func (d *Daemon) Metrics() http.Handler { return d.metrics }
 
 // Pool is the daemon's pool.
 func (d *Daemon) Pool() *pool.Pool { return d.pool }

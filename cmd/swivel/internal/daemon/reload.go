@@ -58,9 +58,11 @@ func (d *Daemon) reload(ctx context.Context) {
 	}
 	if err != nil {
 		d.log.Error().Err(err).Msg("reload refused: the old pool stays")
+		d.metrics.Reload(false, time.Now())
 		return
 	}
 	change := d.replace(specs)
+	d.metrics.Reload(true, time.Now())
 	d.transports.Keep(func(id pool.ID) bool { _, ok := d.pool.Get(id); return ok })
 	d.log.Info().Int("added", change.Added).Int("kept", change.Kept).Int("removed", change.Removed).
 		Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).Int("own_address", dropped).Msg("reloaded")

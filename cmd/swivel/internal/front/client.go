@@ -202,7 +202,7 @@ func (c *client) tunnel(r *request, answers tunnel.Answers) {
 	line.Proxy, line.Attempts = result.Proxy, x.Attempts()
 	line.Opened, line.Took = result.Opened, time.Since(r.began)
 	line.Up, line.Down = result.Traffic.Up, result.Traffic.Down
-	c.front.Log.Exchange(line)
+	c.front.report(&line)
 }
 
 // plain serves any other request; true when another may follow.
@@ -242,7 +242,7 @@ func (c *client) plain(r *request) bool {
 	line.Proxy, line.Attempts = result.Proxy, x.Attempts()
 	line.Opened, line.Took = result.FirstByte, time.Since(r.began)
 	line.Up, line.Down = result.Up, result.Down
-	c.front.Log.Exchange(line)
+	c.front.report(&line)
 	return result.Reusable && c.req.KeepAlive() && !c.front.isStopping()
 }
 

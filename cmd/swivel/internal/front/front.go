@@ -13,6 +13,7 @@ import (
 	"swivel/cmd/swivel/internal/eventlog"
 	"swivel/cmd/swivel/internal/forward"
 	"swivel/cmd/swivel/internal/limit"
+	"swivel/cmd/swivel/internal/metrics"
 	"swivel/cmd/swivel/internal/reply"
 	"swivel/cmd/swivel/internal/tunnel"
 )
@@ -32,6 +33,7 @@ type Front struct {
 	Tunnel   *tunnel.Server
 	Forward  *forward.Handler
 	Log      *eventlog.Log
+	Metrics  *metrics.Metrics // nil: nothing is counted
 	Self     Self
 
 	Guard     *auth.Guard        // nil: nobody has to authenticate
@@ -168,6 +170,12 @@ func (f *Front) forget(cl *client) {
 	if f.stopping && len(f.conns) == 0 {
 		close(f.empty)
 	}
+}
+
+// report logs and counts an exchange that is over.
+func (f *Front) report(x *eventlog.Exchange) {
+	f.Log.Exchange(*x)
+	f.Metrics.Exchange(x)
 }
 
 // Connections returns how many clients are connected.

@@ -133,7 +133,7 @@ func (c *client) tellRefusal(r *request, e *reply.Error, text []byte) {
 	_, _ = c.conn.Write(text)
 	line := c.line(r, e.Status, e.Code)
 	line.Method, line.Reason = "", e.Text
-	c.front.Log.Exchange(line)
+	c.front.report(&line)
 }
 
 // turnAway refuses a request whose sender may not come in; true if it may try
