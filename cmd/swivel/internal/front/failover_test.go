@@ -196,17 +196,23 @@ func TestNoDirectConnectionWhateverThePoolIsLike(t *testing.T) {
 	}
 }
 
-// TestTLSProxyStreamsLikeAnyOther has no certificate to be trusted: that is
-// the dialer's business.
-func TestTLSProxyStreamsLikeAnyOther(t *testing.T) {
-	r := newRig(t)
+// overTLS is the script of a proxy that speaks TLS: play gets a connection that
+// asked for a tunnel. There is no certificate to be trusted: that is the
+// dialer's business.
+func overTLS(t testing.TB, play func(conn *tls.Conn)) func(*peer) {
 	config := &tls.Config{Certificates: []tls.Certificate{selfSigned(t)}}
-	p := r.proxy(func(c *peer) {
+	return func(c *peer) {
 		conn := tls.Server(c.TCPConn, config)
 		head := make([]byte, len(connectHead(target)))
-		if _, err := readFull(conn, head); err != nil {
-			return
+		if _, err := readFull(conn, head); err == nil {
+			play(conn)
 		}
+	}
+}
+
+func TestTLSProxyStreamsLikeAnyOther(t *testing.T) {
+	r := newRig(t)
+	p := r.proxy(overTLS(t, func(conn *tls.Conn) {
 		_, _ = conn.Write([]byte(ok200))
 		buf := make([]byte, 64<<10)
 		for {
@@ -217,7 +223,7 @@ func TestTLSProxyStreamsLikeAnyOther(t *testing.T) {
 				return
 			}
 		}
-	})
+	}))
 	r.start("https://" + p.addr() + " insecure=true")
 	c := r.connect(target)
 	bulk := pattern(8 << 20)

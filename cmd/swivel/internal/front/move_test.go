@@ -1,6 +1,7 @@
 package front
 
 import (
+	"crypto/tls"
 	"io"
 	"net"
 	"strings"
@@ -195,6 +196,39 @@ func TestTunnelThatMovesLeavesItsPlace(t *testing.T) {
 	r.logged(1)
 	if in(1) != 0 {
 		t.Errorf("%d are in flight behind the end", in(1))
+	}
+}
+
+// TestTunnelMovesBetweenTLSAndTCP has a proxy that is read from through TLS.
+func TestTunnelMovesBetweenTLSAndTCP(t *testing.T) {
+	for name, leave := range map[string]func(*tls.Conn){
+		"close_notify": func(c *tls.Conn) { _ = c.CloseWrite() },
+		"FIN alone":    func(c *tls.Conn) { _ = c.NetConn().(*net.TCPConn).CloseWrite() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			echoes := overTLS(t, func(conn *tls.Conn) {
+				_, _ = io.WriteString(conn, ok200)
+				_, _ = io.Copy(struct{ io.Writer }{conn}, struct{ io.Reader }{conn})
+			})
+			bad := r.proxy(overTLS(t, func(conn *tls.Conn) {
+				_, _ = io.WriteString(conn, ok200)
+				_, _ = conn.Read(make([]byte, 4<<10))
+				leave(conn)
+				_, _ = io.Copy(io.Discard, conn)
+			}))
+			r.start("https://"+bad.addr()+" insecure=true"+preferred, "https://"+r.proxy(echoes).addr()+" insecure=true weight=1000",
+				r.proxy(tunnels).addr())
+			hello := clientHello(t, "example.test")
+			for range 2 { // the second time by whoever is left
+				c := r.connect(target)
+				c.send(hello)
+				c.expect(hello)
+				c.send("more")
+				c.expect("more")
+				_ = c.Close()
+			}
+		})
 	}
 }
 
