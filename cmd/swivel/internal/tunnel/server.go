@@ -93,8 +93,8 @@ func (s *Server) plan(x *attempts.Exchange, after *pool.Lease) attempts.Plan[*up
 			return s.Dialer.Tunnel(ctx, l.Spec, x.Target)
 		},
 		Late: func(l *pool.Lease, up *upstream.Conn) {
+			x.Overtaken(l) // before the close, so that who sees that can rely on the verdict
 			_ = up.Close()
-			x.Overtaken(l)
 		},
 		Probe: true,
 		Hedge: true,
