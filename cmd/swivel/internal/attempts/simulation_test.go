@@ -194,21 +194,24 @@ func (s *simulation) run() {
 func (s *simulation) exchange(id, target string) {
 	began := time.Now()
 	x := s.loop.Begin(pool.Request{ID: id, Target: target})
-	behind, lease, err := Run(context.Background(), x, Plan[pool.Signal]{
+	plan := Plan[pool.Signal]{
 		Try:   func(_ context.Context, l *pool.Lease) (pool.Signal, error) { return s.attempt(l, target) },
 		Late:  func(l *pool.Lease, _ pool.Signal) { x.Overtaken(l) },
 		Probe: true, Hedge: true,
-	})
+	}
+	behind, lease, err := Run(context.Background(), x, plan)
 	refused := err != nil && len(x.Attempts()) == 0
-	served := err == nil && behind == pool.NoSignal
-	if err == nil {
+	for err == nil && behind != pool.NoSignal { // before its first byte a tunnel goes on elsewhere
+		x.Fail(lease, pool.Fault{Signal: behind})
+		lease.Release()
+		plan.After = lease
+		behind, lease, err = Run(context.Background(), x, plan)
+	}
+	served := err == nil
+	if served {
 		defer lease.Release()
-		if served {
-			time.Sleep(5 * time.Millisecond)
-			x.Reached(lease, pool.FirstByte, time.Since(began))
-		} else {
-			x.Fail(lease, pool.Fault{Signal: behind})
-		}
+		time.Sleep(5 * time.Millisecond)
+		x.Reached(lease, pool.FirstByte, time.Since(began))
 	}
 	x.End()
 	s.mu.Lock()
