@@ -18,7 +18,10 @@ import (
 
 func TestForgottenProxiesArePrunedAndStartIsQuick(t *testing.T) {
 	t.Parallel()
-	const old, young = 1_000_000, 1000
+	old, young := 1_000_000.0, 1000.0
+	if raceDetector { // it takes four times as long then
+		old /= 5
+	}
 	r := newRig(t, "127.0.0.1:1 name=a", "127.0.0.1:2 name=b")
 	r.start()
 	r.report("a", breaker.Verdict{Outcome: breaker.Refused})
@@ -31,23 +34,33 @@ func TestForgottenProxiesArePrunedAndStartIsQuick(t *testing.T) {
 	now := float64(time.Now().Unix())
 	r.exec(orphans, old, "old%013d", now+100, now-31*day.Seconds(), now-31*day.Seconds())
 	r.exec(orphans, young, "new%013d", now+100, now-29*day.Seconds(), now-29*day.Seconds())
+	r.start()
 	began := time.Now()
+	r.stop() // does not wait for what can be done another day
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the stop took %v", took)
+	}
+	t.Logf("the stop took %v, %v are left", time.Since(began), r.number("SELECT count(*) FROM circuit_breaker_states"))
+	began = time.Now()
 	r.start()
 	took := time.Since(began)
 	t.Logf("the start took %v", took)
 	if took > 5*time.Second { // under the race detector, beside other tests
 		t.Error("that is too long")
 	}
-	r.eventually("the orphans are gone", func() bool { return len(r.log.lines("forgot proxies")) > 0 })
+	r.eventually("the orphans are gone", func() bool {
+		forgotten := 0.0
+		for _, line := range r.log.lines("forgot proxies") {
+			forgotten += line["rows"].(float64)
+		}
+		return forgotten == old
+	})
 	t.Logf("they were gone %v after it began", time.Since(began))
 	if n := r.number("SELECT count(*) FROM circuit_breaker_states"); n != young+1 {
-		t.Errorf("%v rows are left, want %d", n, young+1)
+		t.Errorf("%v rows are left, want %v", n, young+1)
 	}
 	if s := r.snapshot("a"); s.State != breaker.Open {
 		t.Errorf("a is %v", s.State)
-	}
-	if lines := r.log.lines("forgot proxies"); len(lines) != 1 || lines[0]["rows"] != float64(old) {
-		t.Errorf("the log says %v", lines)
 	}
 }
 
