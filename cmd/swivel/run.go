@@ -140,7 +140,7 @@ func serve(ctx context.Context, cfg config.Config, s streams) error {
 		for {
 			select {
 			case <-reloads:
-				d.Reload()
+				_, _ = d.Reload() // the log says what came of it
 			case <-ctx.Done():
 				return
 			}

@@ -36,6 +36,9 @@ type Operator interface {
 	// before they return.
 	Pause(members []*pool.Proxy, why pool.Pause) error
 	Resume(members []*pool.Proxy) error
+	// Reload reads the lists again, and whatever else may change while it runs.
+	// Its error says what was refused, and stays as it was.
+	Reload() (Reloaded, error)
 	// Metrics answers a scrape.
 	Metrics() http.Handler
 	// ParseUser reads a proxy user name as the listener for clients does.
@@ -78,6 +81,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) { (*s.operator.Load()).Metrics().ServeHTTP(w, r) })
 	mux.HandleFunc("GET /api/v1/proxies", s.proxies)
 	mux.HandleFunc("GET /api/v1/explain", s.explain)
+	mux.HandleFunc("POST /api/v1/reload", s.reload)
 	mux.HandleFunc("POST /api/v1/proxies/{id}/{action}", s.act)
 	mux.HandleFunc("POST /api/v1/tags/{tag}/{action}", s.act)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -16,20 +16,29 @@ import (
 // maxBody bounds a request body.
 const maxBody = 16 << 10
 
-// act pauses or resumes a proxy, or all with a tag. A browser page cannot send
-// JSON to another origin without asking first, so JSON is required.
-func (s *Server) act(w http.ResponseWriter, r *http.Request) {
+// readBody reads what is asked for, or refuses it and returns false. A browser
+// page cannot send JSON to another origin without asking first, so JSON is
+// required.
+func readBody(w http.ResponseWriter, r *http.Request, body any, example string) bool {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		refuse(w, http.StatusUnsupportedMediaType, "send Content-Type: application/json")
-		return
-	}
-	var body struct {
-		Reason string `json:"reason"`
+		return false
 	}
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&body); err != nil || decoder.Decode(new(json.RawMessage)) != io.EOF {
-		refuse(w, http.StatusBadRequest, `want a JSON object such as {"reason": "vendor maintenance"}`)
+	if err := decoder.Decode(body); err != nil || decoder.Decode(new(json.RawMessage)) != io.EOF {
+		refuse(w, http.StatusBadRequest, "want a JSON object such as "+example)
+		return false
+	}
+	return true
+}
+
+// act pauses or resumes a proxy, or all with a tag.
+func (s *Server) act(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Reason string `json:"reason"`
+	}
+	if !readBody(w, r, &body, `{"reason": "vendor maintenance"}`) {
 		return
 	}
 	members := s.chosen(r)

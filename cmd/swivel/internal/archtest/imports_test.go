@@ -56,6 +56,8 @@ var confined = []struct {
 		"it serves plain requests only: tunnels through it would lose the client's first bytes"},
 	{"github.com/rs/zerolog", []string{"cmd/..."},
 		"the core returns events; what is logged, and once only, is the program's decision"},
+	{"github.com/fsnotify/fsnotify", []string{"cmd/swivel/internal/daemon"},
+		"a change of a file means a reload, and only the daemon knows what that is"},
 	{"github.com/alecthomas/kong", []string{"cmd/swivel"},
 		"flags are turned into a configuration before anything else sees them"},
 	{"github.com/prometheus", []string{"cmd/swivel/internal/metrics"},

@@ -67,6 +67,8 @@ type Daemon struct {
 	pauses   pauses
 	reloadMu sync.Mutex // serialises Reload
 	sources  *Sources   // guarded by reloadMu
+	// listsNamed tells a watch that there are other lists now.
+	listsNamed chan struct{}
 	// stored answers what the database knows of those that join the pool; nil
 	// but while it is filled.
 	stored func(pool.ID) (breaker.Snapshot, bool)
@@ -84,9 +86,9 @@ func (e *ListError) Unwrap() error { return e.Err }
 // Open reads the lists, opens the database and listens. Nothing is served yet.
 // An error about the lists is a *ListError.
 func Open(ctx context.Context, cfg config.Config, log *eventlog.Log) (*Daemon, error) {
-	sources := new(Sources)
+	sources := sourcesOf(cfg.DB)
 	lists, err := sources.Read(ctx, cfg.Proxies, cfg.BreakerSettings())
-	logSkipped(log, lists)
+	logLists(log, lists)
 	if err != nil {
 		return nil, &ListError{err}
 	}
@@ -105,7 +107,7 @@ func OpenLists(ctx context.Context, cfg config.Config, lists Lists, log *eventlo
 // openWith is OpenLists with a store of the caller's choice, which becomes the
 // daemon's to close.
 func openWith(ctx context.Context, cfg config.Config, lists Lists, log *eventlog.Log, open storeOpener) (*Daemon, error) {
-	d := &Daemon{cfg: cfg, log: log, sources: new(Sources)}
+	d := &Daemon{cfg: cfg, log: log, sources: new(Sources), listsNamed: make(chan struct{}, 1)}
 	users, err := auth.Read(cfg.Users, cfg.UsersFile)
 	if err != nil {
 		return nil, err
@@ -120,23 +122,6 @@ func openWith(ctx context.Context, cfg config.Config, lists Lists, log *eventlog
 	d.build()
 	return d, nil
 }
-
-func logSkipped(log *eventlog.Log, lists Lists) {
-	for i, s := range lists.Skipped {
-		if i == maxSkippedLogged {
-			log.Warn().Int("lines", len(lists.Skipped)-i).Msg("more lines skipped; swivel config check lists them all")
-			return
-		}
-		event := log.Warn().Str("file", s.File)
-		if s.Line > 0 { // else the reason names the proxy
-			event = event.Int("line", s.Line)
-		}
-		event.Str("reason", s.Reason).Msg("line skipped")
-	}
-}
-
-// maxSkippedLogged bounds what a file that is no list at all does to the log.
-const maxSkippedLogged = 20
 
 // listen opens the sockets first: a port in use is told before the database is
 // touched.
@@ -324,6 +309,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	workers.Go(func() { d.registry.Sweep(background) })
 	workers.Go(func() { d.transports.Sweep(background) })
 	workers.Go(func() { d.refreshLists(background) })
+	if w := d.newWatch(); w != nil {
+		workers.Go(func() { w.run(background) })
+	}
 	workers.Go(func() { d.saveTargets(background) })
 	workers.Go(func() { d.savePins(background) })
 	workers.Go(func() { d.pruneDaily(background) })

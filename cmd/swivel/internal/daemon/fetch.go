@@ -1,13 +1,13 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -37,6 +37,7 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	if via[0].URL.Scheme == "https" && next.URL.Scheme != "https" {
 		return errors.New("it redirects from https to http")
 	}
+	next.Header.Del("Referer") // it would have the query, and with that often the secret
 	return nil
 }
 
@@ -58,27 +59,55 @@ func labelOf(source string) string {
 	return u.Scheme + "://" + u.Host + "/…"
 }
 
-// fetch reads the list at a URL. That its last line has no end means nothing
-// there: HTTP says whether all has come.
-func fetch(ctx context.Context, source string) (pool.List, error) {
+// version is how a server names a state of a list. The zero value is none.
+type version struct {
+	ETag     string `json:"etag,omitempty"`
+	Modified string `json:"modified,omitempty"` // as Last-Modified has it
+}
+
+// errNotModified: the list is still in the state that was named.
+var errNotModified = errors.New("the server says that the list has not changed")
+
+// fetch reads what is at a URL now, unless it is still what the version names
+// (RFC 9110 section 13.1).
+func fetch(ctx context.Context, source string, known version) (body []byte, now version, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, source, nil)
 	if err != nil {
-		return pool.List{}, errors.New("the URL is malformed")
+		return nil, now, errors.New("the URL is malformed")
 	}
 	r.Header.Set("User-Agent", "swivel")
+	if known.ETag != "" {
+		r.Header.Set("If-None-Match", known.ETag)
+	}
+	if known.Modified != "" {
+		r.Header.Set("If-Modified-Since", known.Modified)
+	}
 	resp, err := listClient.Do(r)
 	if err != nil {
-		return pool.List{}, fmt.Errorf("cannot be fetched: %w", withoutURL(err))
+		return nil, now, fmt.Errorf("cannot be fetched: %w", withoutURL(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return pool.List{}, fmt.Errorf("cannot be fetched: the server answered %d", resp.StatusCode)
+	switch {
+	case resp.StatusCode == http.StatusNotModified && known != version{}:
+		return nil, known, errNotModified
+	case resp.StatusCode != http.StatusOK:
+		return nil, now, fmt.Errorf("cannot be fetched: the server answered %d", resp.StatusCode)
 	}
-	body := &io.LimitedReader{R: resp.Body, N: maxFetched + 1}
-	list, err := pool.ParseList(body, os.LookupEnv)
-	if body.N == 0 {
-		return pool.List{}, fmt.Errorf("is longer than %d MiB", maxFetched>>20)
+	body, err = io.ReadAll(io.LimitReader(resp.Body, maxFetched+1))
+	switch {
+	case err != nil:
+		return nil, now, fmt.Errorf("cannot be fetched: %w", withoutURL(err))
+	case len(body) > maxFetched:
+		return nil, now, fmt.Errorf("is longer than %d MiB", maxFetched>>20)
 	}
+	return body, version{ETag: resp.Header.Get("ETag"), Modified: resp.Header.Get("Last-Modified")}, nil
+}
+
+// parseFetched reads a list that came from a URL. Whoever writes it is not to
+// learn what is in the environment, so variables are not filled in. That its last
+// line has no end means nothing: HTTP says whether all has come.
+func parseFetched(body []byte) (pool.List, error) {
+	list, err := pool.ParseList(bytes.NewReader(body), nil)
 	list.Unfinished = false
 	return list, err
 }

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,7 +19,11 @@ type vendor struct {
 	*httptest.Server
 	url string
 
+	asked, unchanged atomic.Int64
+
 	mu     sync.Mutex
+	tag    string // names the state of the list, with date
+	date   string
 	status int
 	list   string
 }
@@ -30,8 +35,18 @@ func newVendor(t *testing.T, list string) *vendor {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
+		v.asked.Add(1)
 		v.mu.Lock()
 		defer v.mu.Unlock()
+		if v.tag != "" {
+			w.Header().Set("ETag", v.tag)
+			w.Header().Set("Last-Modified", v.date)
+		}
+		if r.Header.Get("If-None-Match") == v.tag && r.Header.Get("If-Modified-Since") == v.date && v.tag != "" {
+			v.unchanged.Add(1)
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
 		w.WriteHeader(v.status)
 		_, _ = fmt.Fprint(w, v.list)
 	}))

@@ -1,8 +1,6 @@
 package daemon
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -24,6 +22,20 @@ type Lists struct {
 	Unfinished string
 	// Stale says of which lists an earlier state is used, and why.
 	Stale []error
+	// Unkept says which lists could not be kept for the next start, and why.
+	Unkept []error
+}
+
+// Reasons counts the lines that are not used by why they are not.
+func (l *Lists) Reasons() map[string]int {
+	if len(l.Skipped) == 0 {
+		return nil
+	}
+	counts := make(map[string]int)
+	for _, s := range l.Skipped {
+		counts[s.Reason]++
+	}
+	return counts
 }
 
 // SkippedLine is a line that is not used. Line is 0 when the reason names the
@@ -39,49 +51,6 @@ func (s SkippedLine) Error() string {
 		return s.File + ": " + s.Reason
 	}
 	return s.File + ": " + s.LineError.Error()
-}
-
-// Sources reads lists, which are files or URLs, and remembers what those of URLs
-// said last. The zero value is ready; one call at a time.
-type Sources struct {
-	fetched map[string]pool.List
-}
-
-// ReadLists reads lists once, as Sources does.
-func ReadLists(sources []string, base breaker.Settings) (Lists, error) {
-	return new(Sources).Read(context.Background(), sources, base)
-}
-
-// Read reads the lists. One that cannot be read, or holds nothing usable, is an
-// error, unless it is a URL's that said something before: that counts then. All
-// errors are joined. base are the breaker settings that lines may override.
-func (s *Sources) Read(ctx context.Context, sources []string, base breaker.Settings) (Lists, error) {
-	var all Lists
-	var problems []error
-	for _, source := range sources {
-		file := labelOf(source)
-		list, err := s.readList(ctx, source)
-		if kept, ok := s.fetched[source]; ok && err != nil {
-			all.Stale = append(all.Stale, fmt.Errorf("%s: %w", file, err))
-			list, err = kept, nil
-		}
-		for _, skipped := range list.Skipped {
-			all.Skipped = append(all.Skipped, SkippedLine{file, skipped})
-		}
-		if err != nil {
-			problems = append(problems, fmt.Errorf("proxies: %s: %w", file, err))
-			continue
-		}
-		all.add(file, list, base, &problems)
-	}
-	if len(sources) == 0 {
-		problems = append(problems, errors.New("proxies: no list given; use --proxies FILE (proxies.example.txt shows the form)"))
-	}
-	merged, duplicates := pool.Merge(all.Specs)
-	pool.AssumeGateway(merged)
-	all.Specs = merged
-	all.Merged += duplicates
-	return all, errors.Join(problems...)
 }
 
 // add takes in what a list says.
@@ -134,36 +103,6 @@ func checkSpecs(specs []pool.Spec, base breaker.Settings) (usable []pool.Spec, r
 		usable = append(usable, *s)
 	}
 	return usable, refused
-}
-
-// readList reads a file, or fetches a list and remembers it.
-func (s *Sources) readList(ctx context.Context, source string) (pool.List, error) {
-	if isURL(source) {
-		list, err := fetch(ctx, source)
-		if err == nil {
-			if s.fetched == nil {
-				s.fetched = map[string]pool.List{}
-			}
-			s.fetched[source] = list
-		}
-		return list, err
-	}
-	f, err := os.Open(source)
-	if err != nil {
-		return pool.List{}, plain(err)
-	}
-	defer func() { _ = f.Close() }()
-	list, err := pool.ParseList(f, os.LookupEnv)
-	return list, plain(err)
-}
-
-// plain cuts the operation and the path off an error of the os package.
-func plain(err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }
 
 // withoutSelf drops proxies that are this process's own listeners: a request

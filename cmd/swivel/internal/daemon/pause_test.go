@@ -156,7 +156,7 @@ func TestFileAndPoolAgreeAfterOperatorsCrossed(t *testing.T) {
 				}
 			})
 		}
-		working.Go(r.Reload)
+		working.Go(func() { _, _ = r.Reload() })
 		working.Wait()
 		stored := r.number("SELECT count(*) FROM pauses") == 1
 		if paused := r.proxy("a").Paused() != nil; paused != stored {

@@ -4,19 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"sync"
 	"time"
 
 	"swivel/breaker"
+	"swivel/cmd/swivel/internal/admin"
 	"swivel/cmd/swivel/internal/auth"
 	"swivel/pool"
 )
 
 // Reload reads the lists and the file of users again. With any list unreadable or
-// empty the old pool stays, with a bad line of the other the old users do. A proxy
-// that is back on a list goes on where it was.
-func (d *Daemon) Reload() { d.reload(context.Background()) }
+// empty the old pool stays, with a bad line of the other the old users do; the
+// error says so. A proxy that is back on a list goes on where it was.
+func (d *Daemon) Reload() (admin.Reloaded, error) { return d.reload(context.Background()) }
 
 // refreshLists reloads now and then if some of the lists have to be fetched, until
 // ctx ends.
@@ -32,23 +34,41 @@ func (d *Daemon) refreshLists(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			d.reload(ctx)
+			_, _ = d.reload(ctx) // the log says it
 		}
 	}
 }
 
-func (d *Daemon) reload(ctx context.Context) {
+func (d *Daemon) reload(ctx context.Context) (admin.Reloaded, error) {
 	d.reloadMu.Lock()
 	defer d.reloadMu.Unlock()
-	d.reloadUsers()
+	usersErr := d.reloadUsers()
 	lists, err := d.sources.Read(ctx, d.cfg.Proxies, d.cfg.BreakerSettings())
 	if ctx.Err() != nil {
-		return // the end: nothing that failed now says anything
+		return admin.Reloaded{}, ctx.Err() // the end: nothing that failed now says anything
 	}
-	logSkipped(d.log, lists)
-	for _, stale := range lists.Stale {
-		d.log.Warn().Err(stale).Msg("list not refreshed: what it said last is used")
+	done, err := d.take(lists, err)
+	return done, errors.Join(usersErr, err)
+}
+
+// reloadChanged reads the list files again if they are not as they were read.
+// URLs are not asked for that: whoever saves a file ten times does not want to ask
+// a vendor ten times.
+func (d *Daemon) reloadChanged(ctx context.Context, files map[string]fs.FileInfo) {
+	d.reloadMu.Lock()
+	defer d.reloadMu.Unlock()
+	if !d.sources.changed(files) {
+		return
 	}
+	lists, err := d.sources.readFiles(ctx, d.cfg.Proxies, d.cfg.BreakerSettings())
+	if ctx.Err() == nil {
+		_, _ = d.take(lists, err) // the log says it
+	}
+}
+
+// take makes the pool what the lists say, unless that is wrong or looks so.
+func (d *Daemon) take(lists Lists, err error) (admin.Reloaded, error) {
+	logLists(d.log, lists)
 	specs, dropped := withoutSelf(lists.Specs, d.self)
 	if err == nil && len(specs) == 0 {
 		err = errors.New("no usable proxy")
@@ -56,31 +76,39 @@ func (d *Daemon) reload(ctx context.Context) {
 	if err == nil && lists.Unfinished != "" && len(specs) < len(d.pool.Proxies())/2 {
 		err = fmt.Errorf("%s looks half written: its last line has no end, and more than half of the proxies are gone", lists.Unfinished)
 	}
+	d.metrics.Reload(err == nil, time.Now())
 	if err != nil {
 		d.log.Error().Err(err).Msg("reload refused: the old pool stays")
-		d.metrics.Reload(false, time.Now())
-		return
+		return admin.Reloaded{}, fmt.Errorf("%w: the old pool stays", err)
 	}
 	change := d.replace(specs)
-	d.metrics.Reload(true, time.Now())
 	d.transports.Keep(func(id pool.ID) bool { _, ok := d.pool.Get(id); return ok })
 	d.log.Info().Int("added", change.Added).Int("kept", change.Kept).Int("removed", change.Removed).
 		Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).Int("own_address", dropped).Msg("reloaded")
+	done := admin.Reloaded{
+		Added: change.Added, Kept: change.Kept, Removed: change.Removed, Skipped: len(lists.Skipped),
+		Merged: lists.Merged, OwnAddress: dropped, Reasons: lists.Reasons(),
+	}
+	for _, stale := range lists.Stale {
+		done.Stale = append(done.Stale, stale.Error())
+	}
+	return done, nil
 }
 
 // reloadUsers leaves alone what each client has under way: that was begun by
 // somebody who was allowed to.
-func (d *Daemon) reloadUsers() {
+func (d *Daemon) reloadUsers() error {
 	if d.cfg.UsersFile == "" {
-		return
+		return nil
 	}
 	users, err := auth.Read(d.cfg.Users, d.cfg.UsersFile)
 	if err != nil {
 		d.log.Error().Err(err).Msg("reload of the users refused: the old ones stay")
-		return
+		return fmt.Errorf("%w: the old users stay", err)
 	}
 	d.guard.Replace(users)
 	d.log.Info().Int("users", users.Len()).Msg("users reloaded")
+	return nil
 }
 
 // replace changes the members of the pool. The rows of the database are read

@@ -214,6 +214,7 @@ func TestSecondInstanceIsRefusedAndLeavesNothingOpen(t *testing.T) {
 	r := newRig(t, "127.0.0.1:1 name=a")
 	r.start()
 	r.report("a", breaker.Verdict{Outcome: breaker.Refused})
+	r.eventually("all is open that will be", func() bool { return len(r.log.lines("ready")) > 0 })
 	files := openFiles(t)
 	for range 3 {
 		if _, err := r.open(); !errors.Is(err, sqlite.ErrInUse) || !strings.Contains(err.Error(), fmt.Sprint("pid ", os.Getpid())) {

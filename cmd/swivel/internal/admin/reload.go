@@ -1,0 +1,47 @@
+package admin
+
+import (
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Reloaded says in JSON what a reload did.
+type Reloaded struct {
+	Added      int `json:"added"`
+	Kept       int `json:"kept"`
+	Removed    int `json:"removed"`
+	Skipped    int `json:"skipped"`     // lines that cannot be used
+	Merged     int `json:"merged"`      // exact duplicates
+	OwnAddress int `json:"own_address"` // proxies that are this daemon itself
+	// Reasons says of how many lines each reason was given.
+	Reasons map[string]int `json:"reasons,omitempty"`
+	// Stale says of which lists an earlier state is used, and why.
+	Stale []string `json:"stale,omitempty"`
+	// RestartNeeded are the keys of the configuration that have changed, and
+	// that take a restart.
+	RestartNeeded []string `json:"restart_needed,omitempty"`
+}
+
+// reload reads the lists again, and what else the daemon reads again.
+func (s *Server) reload(w http.ResponseWriter, r *http.Request) {
+	if !readBody(w, r, new(struct{}), `{}`) {
+		return
+	}
+	operator := *s.operator.Load()
+	if operator.Stopping() {
+		refuse(w, http.StatusConflict, "swivel is stopping")
+		return
+	}
+	// Lists may be fetched, each within its own time.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+	done, err := operator.Reload()
+	if err != nil {
+		refuse(w, http.StatusUnprocessableEntity, oneLine(err))
+		return
+	}
+	writeJSON(w, http.StatusOK, done)
+}
+
+// oneLine puts joined errors into one line.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

@@ -1,0 +1,163 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"swivel/breaker"
+	"swivel/pool"
+)
+
+// Sources reads lists, which are files or URLs, and remembers what those of URLs
+// said last. The zero value is ready, and forgets with the process; one call at a
+// time.
+type Sources struct {
+	dir  string // where lists of URLs are kept for the next start; "": nowhere
+	kept map[string]keptList
+	// seen are the files as they were when they were read last, whatever came of
+	// it.
+	seen map[string]fs.FileInfo
+}
+
+// ReadLists reads lists once, as Sources does.
+func ReadLists(sources []string, base breaker.Settings) (Lists, error) {
+	return new(Sources).Read(context.Background(), sources, base)
+}
+
+// sourcesOf remembers beside the database, if that is a file.
+func sourcesOf(db string) *Sources {
+	if db == ":memory:" {
+		return new(Sources)
+	}
+	return &Sources{dir: db + ".lists"}
+}
+
+// Read reads the lists. One that cannot be read, or holds nothing usable, is an
+// error, unless it is a URL's that said something before: that counts then. All
+// errors are joined. base are the breaker settings that lines may override.
+func (s *Sources) Read(ctx context.Context, sources []string, base breaker.Settings) (Lists, error) {
+	defer s.tidy(sources)
+	return s.read(sources, base, func(source string, all *Lists) (pool.List, error) { return s.fetched(ctx, source, all) })
+}
+
+// readFiles is Read, but takes what URLs said last for what they say.
+func (s *Sources) readFiles(ctx context.Context, sources []string, base breaker.Settings) (Lists, error) {
+	return s.read(sources, base, func(source string, all *Lists) (pool.List, error) {
+		if kept, ok := s.kept[source]; ok {
+			return kept.list, nil
+		}
+		return s.fetched(ctx, source, all)
+	})
+}
+
+func (s *Sources) read(sources []string, base breaker.Settings, atURL func(string, *Lists) (pool.List, error)) (Lists, error) {
+	var all Lists
+	var problems []error
+	for _, source := range sources {
+		file := labelOf(source)
+		var list pool.List
+		var err error
+		if isURL(source) {
+			list, err = atURL(source, &all)
+		} else {
+			list, err = s.readFile(source)
+		}
+		for _, skipped := range list.Skipped {
+			all.Skipped = append(all.Skipped, SkippedLine{file, skipped})
+		}
+		if err != nil {
+			problems = append(problems, fmt.Errorf("proxies: %s: %w", file, err))
+			continue
+		}
+		all.add(file, list, base, &problems)
+	}
+	if len(sources) == 0 {
+		problems = append(problems, errors.New("proxies: no list given; use --proxies FILE (proxies.example.txt shows the form)"))
+	}
+	merged, duplicates := pool.Merge(all.Specs)
+	pool.AssumeGateway(merged)
+	all.Specs = merged
+	all.Merged += duplicates
+	return all, errors.Join(problems...)
+}
+
+func (s *Sources) readFile(path string) (pool.List, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return pool.List{}, plain(err)
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err == nil {
+		if s.seen == nil {
+			s.seen = map[string]fs.FileInfo{}
+		}
+		s.seen[path] = info
+	}
+	list, err := pool.ParseList(f, os.LookupEnv)
+	return list, plain(err)
+}
+
+// fetched is what the list at a URL says, or what it said last.
+func (s *Sources) fetched(ctx context.Context, source string, all *Lists) (pool.List, error) {
+	last, known := s.kept[source]
+	if !known {
+		last, known = s.load(source)
+	}
+	fresh, err := s.fetch(ctx, source, last.version, all)
+	switch {
+	case err == nil:
+		last = fresh
+	case !known:
+		return fresh.list, err
+	case !errors.Is(err, errNotModified):
+		all.Stale = append(all.Stale, fmt.Errorf("%s: %w", labelOf(source), err))
+	}
+	if s.kept == nil {
+		s.kept = map[string]keptList{}
+	}
+	s.kept[source] = last
+	return last.list, nil
+}
+
+// fetch reads a list anew, and keeps it if it is of use.
+func (s *Sources) fetch(ctx context.Context, source string, known version, all *Lists) (keptList, error) {
+	body, now, err := fetch(ctx, source, known)
+	if err != nil {
+		return keptList{}, err
+	}
+	list, err := parseFetched(body)
+	if err == nil {
+		if err := s.store(source, now, body); err != nil {
+			all.Unkept = append(all.Unkept, fmt.Errorf("%s: %w", labelOf(source), plain(err)))
+		}
+	}
+	return keptList{now, list}, err
+}
+
+// changed says whether one of the files is not any more as it was read. One that
+// is missing may be about to be replaced.
+func (s *Sources) changed(now map[string]fs.FileInfo) bool {
+	for path, info := range now {
+		if !unchanged(s.seen[path], info) {
+			return true
+		}
+	}
+	return false
+}
+
+// unchanged says whether a file has not changed.
+func unchanged(a, b fs.FileInfo) bool {
+	return a != nil && b != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// plain cuts the operation and the path off an error of the os package.
+func plain(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
