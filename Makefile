@@ -2,10 +2,10 @@
 
 FUZZTIME ?= 30s
 
-.PHONY: help build run test check bench fuzz resilience peers
+.PHONY: help build run test check bench bench-peers fuzz resilience peers
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 8
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 13
 
 build: ## build bin/swivel
 	go build -o bin/swivel ./cmd/swivel
@@ -26,6 +26,11 @@ check: ## look for mistakes without running anything
 
 bench: ## run the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
+
+bench-peers: build ## compare swivel with HAProxy, squid and tinyproxy, which it installs (when root on Debian)
+	.ci/peers
+	go build -o bin/swivel-bench ./cmd/swivel-bench
+	bin/swivel-bench peers
 
 fuzz: ## run every fuzz target for FUZZTIME (30s)
 	.ci/fuzz $(FUZZTIME)

@@ -1,0 +1,104 @@
+// Package peer knows the proxies that are measured: swivel and those it is
+// compared with, how each is configured to send everything through the same
+// upstream proxies, and how it is started.
+//
+// Each runs as it comes, with as many threads as it wants, and keeps no cache.
+// swivel writes its line per request and its database; the others write no log.
+package peer
+
+import (
+	"embed"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"swivel/cmd/swivel-bench/internal/process"
+)
+
+//go:embed config
+var configs embed.FS
+
+// Kind is a proxy that can be measured.
+type Kind struct {
+	Name    string // in tables
+	Program string // a name in the path, which is also that of its Debian package, or a file
+	As      process.As
+	config  string // a template in configs
+	mode    string // for haproxy.cfg
+	command func(program, config string, s Setting) *exec.Cmd
+}
+
+// Setting is what a proxy is started with.
+type Setting struct {
+	Upstreams   []int  // ports on the loopback; the proxy may use all alike
+	Connections int    // how many clients it has to bear at once
+	FDs         int    // how many descriptors it may have
+	Dir         string // for its files; everybody may enter it, and Start makes a folder in it
+	Admin       bool   // swivel only: with its admin listener
+}
+
+// The kinds.
+const (
+	HAProxyTCP  = "haproxy (tcp)"
+	HAProxyHTTP = "haproxy (http)"
+	Squid       = "squid"
+	Tinyproxy   = "tinyproxy"
+)
+
+// Swivel is the program under test, run as a user of its own if as is not zero.
+func Swivel(name, program string, as process.As) Kind {
+	return Kind{Name: name, Program: program, As: as, config: "swivel.txt",
+		command: func(program, list string, s Setting) *exec.Cmd {
+			cmd := exec.Command(program, "serve", "--proxies", list)
+			cmd.Env = []string{fmt.Sprintf("SWIVEL_LIMITS_CONNECTIONS=%d", s.Connections), "SWIVEL_DB=swivel.db"}
+			return cmd
+		}}
+}
+
+// Others are the proxies that swivel is compared with.
+func Others() []Kind {
+	haproxy := func(program, config string, _ Setting) *exec.Cmd { return exec.Command(program, "-db", "-f", config) }
+	return []Kind{
+		{Name: HAProxyTCP, Program: "haproxy", config: "haproxy.cfg", mode: "tcp", command: haproxy},
+		{Name: HAProxyHTTP, Program: "haproxy", config: "haproxy.cfg", mode: "http", command: haproxy},
+		{Name: Squid, Program: "squid", config: "squid.conf",
+			command: func(program, config string, _ Setting) *exec.Cmd { return exec.Command(program, "-N", "-f", config) }},
+		{Name: Tinyproxy, Program: "tinyproxy", config: "tinyproxy.conf",
+			command: func(program, config string, _ Setting) *exec.Cmd { return exec.Command(program, "-d", "-c", config) }},
+	}
+}
+
+// sbin is where Debian keeps daemons, which is not in every user's PATH.
+const sbin = "/usr/sbin/"
+
+// Find looks for the program of a kind, and says what to do if it is not there.
+func (k Kind) Find() (path string, err error) {
+	if path, err = exec.LookPath(k.Program); err == nil {
+		return path, nil
+	}
+	if strings.Contains(k.Program, "/") {
+		return "", err
+	}
+	if path, err = exec.LookPath(sbin + k.Program); err != nil {
+		return "", fmt.Errorf("not installed: apt-get install -y --no-install-recommends %s", k.Program)
+	}
+	return path, nil
+}
+
+// Version is what the program calls itself, in one line.
+func (k Kind) Version() string {
+	path, err := k.Find()
+	if err != nil {
+		return k.Name
+	}
+	flag := "-v"
+	if k.config == "swivel.txt" {
+		flag = "version"
+	}
+	out, err := exec.Command(path, flag).Output()
+	line, _, _ := strings.Cut(string(out), "\n")
+	if line = strings.TrimSpace(line); err != nil || line == "" {
+		return k.Name
+	}
+	return line
+}
