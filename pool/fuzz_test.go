@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"encoding/base64"
 	"math"
 	"net/netip"
 	"regexp"
@@ -48,16 +49,22 @@ func FuzzParseList(f *testing.F) {
 	f.Add([]byte("ip;port;user;pass;x\n192.0.2.1;1-3;us3r;s3cret;1\n\"a\nb\";s3cret\n"))
 	f.Add([]byte("proxy,weight\nus3r:s3cret@h:1,2\n# x\n,s3cret\n"))
 	f.Add([]byte(`["us3r:s3cret@h:1",{"host":"h","port":1,"user":"us3r","tags":["a"],"x":{}},7,{"url":"s3cret"}]`))
+	f.Add([]byte("port: 1\nproxies:\n- {name: a, type: http, server: h, port: 1, username: us3r, password: s3cret, tls: true}\n- &b {type: ss}\n- *b\n- <<: *b\n  type: socks5\n"))
+	f.Add([]byte(base64.StdEncoding.EncodeToString([]byte("socks://dXMzcjpzM2NyZXQ@h:1#a%20b\nss://s3cret@h:1\nus3r:s3cret:h:2"))))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		list, err := ParseList(strings.NewReader(string(text)), testEnv)
 		if (err == nil) == (len(list.Specs) == 0) {
 			t.Errorf("%d specs and %v", len(list.Specs), err)
 		}
+		_, table := tableOf(firstLine([]byte(strings.TrimPrefix(string(text), "\ufeff"))))
+		start := []byte(strings.TrimPrefix(string(text), "\ufeff"))
+		export := table || isJSON(start) || isClash(start) || isBase64(start)
+		if inside, ok := decodeBase64(string(start)); ok {
+			text = append(text, inside...)
+		}
 		if err != nil {
 			checkReason(t, string(text), err.Error())
 		}
-		_, table := tableOf(firstLine([]byte(strings.TrimPrefix(string(text), "\ufeff"))))
-		export := table || isJSON([]byte(strings.TrimPrefix(string(text), "\ufeff")))
 		want := strings.Count(string(text), "\n")
 		if list.Unfinished {
 			want++

@@ -11,9 +11,6 @@ import (
 	"strings"
 )
 
-// maxJSON bounds a list in JSON, which is held in memory while it is read.
-const maxJSON = 256 << 20
-
 var (
 	errElement = errors.New("the element is neither a text, as a line of a list, nor an object")
 	errNested  = errors.New("the value is no text, number, true or false")
@@ -32,12 +29,9 @@ func isJSON(start []byte) bool {
 // fields that mean nothing here; but an array that is not whole is an error, for
 // it may still be in the making.
 func (l *List) readJSON(r io.Reader, parser *lineParser) error {
-	text, err := io.ReadAll(io.LimitReader(r, maxJSON+1))
+	text, err := readAll(r)
 	if err != nil {
-		return fmt.Errorf("read the proxy list: %w", err)
-	}
-	if len(text) > maxJSON {
-		return errors.New("the JSON is longer than 256 MiB")
+		return err
 	}
 	elements := json.NewDecoder(bytes.NewReader(text))
 	_, _ = elements.Token() // the bracket

@@ -39,8 +39,9 @@ func ParseLine(line string, env Env) ([]Spec, error) {
 
 // lineParser reads one line after the other and reuses its memory.
 type lineParser struct {
-	env  Env
-	seen []string // the keys met on this line
+	env    Env
+	shared bool     // lines are links as people share them
+	seen   []string // the keys met on this line
 }
 
 // appendSpecs appends the specs of a line to specs.
@@ -52,10 +53,15 @@ func (p *lineParser) appendSpecs(specs []Spec, line string) ([]Spec, error) {
 	if hasControl(line) {
 		return specs, errControl
 	}
+	name := ""
+	if p.shared && strings.Contains(line, "://") {
+		line, name = cutShared(line)
+	}
 	spec, ports, err := p.parse(line)
 	if err != nil {
 		return specs, err
 	}
+	fill(&spec.Name, name)
 	return appendPorts(specs, &spec, ports)
 }
 

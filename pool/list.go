@@ -62,11 +62,12 @@ func (e LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.
 // or CRLF line ends. Lines that it cannot use are skipped and reported, exact
 // duplicates merged as Merge does.
 //
-// A list that begins as a JSON array, or with the header of a CSV file, is read
-// as such; what is said of lines then goes for elements and rows.
+// A list that begins as a JSON array, as a configuration of Clash, or with the
+// header of a CSV file, is read as such; what is said of lines then goes for
+// elements and rows. All of them may be in base64, and lines are those inside.
 //
 // It fails when r does, without handing out the part it has read, likewise if an
-// array is not whole, and with ErrNoProxies when nothing usable is left; then the
+// array is not whole or YAML is malformed, and with ErrNoProxies when nothing usable is left; then the
 // List still says why.
 func ParseList(r io.Reader, env Env) (List, error) {
 	var list List
@@ -86,9 +87,23 @@ func (l *List) read(r *bufio.Reader, parser *lineParser) error {
 	if start, _ := r.Peek(len(mark)); string(start) == mark {
 		_, _ = r.Discard(len(mark))
 	}
-	start, _ := r.Peek(4 << 10) // an error comes again when it is read
-	if isJSON(start) {
+	if start, _ := r.Peek(look); isBase64(start) {
+		return l.readSubscription(r, parser)
+	}
+	return l.readText(r, parser)
+}
+
+// look is how much of a list tells what it is.
+const look = 4 << 10
+
+// readText is read for what is not in base64.
+func (l *List) readText(r *bufio.Reader, parser *lineParser) error {
+	start, _ := r.Peek(look) // an error comes again when it is read
+	switch {
+	case isJSON(start):
 		return l.readJSON(r, parser)
+	case isClash(start):
+		return l.readClash(r, parser.env)
 	}
 	if t, ok := tableOf(firstLine(start)); ok {
 		return l.readTable(r, t, parser.env)

@@ -98,6 +98,9 @@ func (c *configCheckCmd) Run(s streams) error {
 	for _, skipped := range lists.Skipped {
 		_, _ = fmt.Fprintln(s.out, skipped.Error())
 	}
+	if len(lists.Skipped) > 1 {
+		_, _ = fmt.Fprintln(s.out, "skipped: "+lists.Summary())
+	}
 	if listErr != nil {
 		listErr = usageError{listErr}
 	}

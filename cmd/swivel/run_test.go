@@ -96,6 +96,15 @@ func TestCheckSaysWhichColumnsAreNotUsed(t *testing.T) {
 	}
 }
 
+func TestCheckCountsWhatIsSkippedByReason(t *testing.T) {
+	list := write(t, "clash.yaml", "proxies:\n- {type: ss}\n- {type: vmess}\n- {type: ss}\n- {type: http, server: h, port: 1}\n")
+	code, out, errOut := check(t, nil, "--proxies", list)
+	want := "skipped: 2 × type ss is not supported; 1 × type vmess is not supported\nok: 1 proxies, 3 lines skipped, 0 duplicates merged\n"
+	if code != exitOK || !strings.HasSuffix(out, want) || strings.Count(out, "\n") != 5 {
+		t.Errorf("exit code %d: %s%s", code, out, errOut)
+	}
+}
+
 func TestProblemsOfAllSourcesAreTogether(t *testing.T) {
 	config := write(t, "swivel.yaml", "listn: x\nbreaker: {jitter: much}\n")
 	code, _, errOut := check(t, map[string]string{"SWIVEL_GRACE": "later", "SWIVEL_LIMITS_CONNECTIONS": "0", "SWIVEL_LOG_FORMAT": "prose"},
