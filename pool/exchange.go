@@ -39,7 +39,7 @@ type Exchange struct {
 	}
 
 	// Room for the usual case, so that an exchange is one allocation.
-	attemptRoom [2]Attempt
+	attemptRoom [1]Attempt
 }
 
 // Attempt is what became of one lease, for the log.
@@ -304,6 +304,7 @@ func (x *Exchange) End(now time.Time) (events []Event) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.ended = true
+	x.seen.snapshot, x.seen.view = nil, nil // a tunnel may last longer than many of them
 	x.judgeIfOver(now, &events)
 	return events
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"swivel/cmd/swivel/internal/reply"
+	"swivel/cmd/swivel/internal/workers"
 	"swivel/pool"
 	"swivel/pool/budget"
 )
@@ -32,10 +33,12 @@ type Settings struct {
 type Loop struct {
 	Pool     *pool.Pool
 	Settings Settings
-	sink     func([]pool.Event)
-	extra    *budget.Budget // for retries and hedges
-	recent   handshakes
-	line     line
+	// Workers are the goroutines of attempts, and of what leads to them.
+	Workers workers.Pool
+	sink    func([]pool.Event)
+	extra   *budget.Budget // for retries and hedges
+	recent  handshakes
+	line    line
 
 	ctx        context.Context // of attempts that outlive their exchange
 	cancel     context.CancelFunc
@@ -66,6 +69,7 @@ func (l *Loop) RetryBudget(now time.Time) float64 { return l.extra.Tokens(now) }
 func (l *Loop) Close() {
 	l.cancel()
 	l.background.Wait()
+	l.Workers.Close()
 }
 
 // Exchange is one client request under way. Its methods are safe for concurrent

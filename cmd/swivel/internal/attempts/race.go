@@ -138,10 +138,10 @@ func (r *race[T]) start(lease *pool.Lease) {
 	r.x.launched++
 	r.running++
 	r.last = lease
-	go func() {
+	r.x.loop.Workers.Go(func() {
 		value, err := r.plan.Try(r.ctx, lease)
 		r.arrivals <- arrival[T]{lease, value, err}
-	}()
+	})
 }
 
 // leaseTime is what an attempt takes at most. A tunnel's client may take as long

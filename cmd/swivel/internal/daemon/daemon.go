@@ -233,7 +233,7 @@ func (d *Daemon) build() {
 		HedgeOff: a.HedgeAfter.Off, HedgeAfter: time.Duration(a.HedgeAfter.Fixed), RetryBudget: a.RetryBudget,
 	}, d.sink)
 	d.loop = loop
-	d.registry = tunnel.NewRegistry(time.Duration(d.cfg.Limits.TunnelIdle))
+	d.registry = tunnel.NewRegistry(time.Duration(d.cfg.Limits.TunnelIdle), &loop.Workers)
 	d.transports = upstream.NewTransports(dialer, time.Duration(a.ResponseTimeout))
 	d.metrics = metrics.New(metrics.Sources{
 		Pool: d.pool, Journal: d.journal.Stats, RetryBudget: loop.RetryBudget,

@@ -61,7 +61,7 @@ func newRig(t testing.TB, l limits, specs ...pool.Spec) *rig {
 		ProbePatience: patience, HedgeOff: true,
 	}, func([]pool.Event) {})
 	t.Cleanup(loop.Close)
-	registry := tunnel.NewRegistry(0)
+	registry := tunnel.NewRegistry(0, nil)
 	transports := upstream.NewTransports(dialer, response)
 	f := &front.Front{
 		Settings: front.Settings{HeaderBytes: 256 << 10, HeaderTimeout: patience, KeepAlive: patience},

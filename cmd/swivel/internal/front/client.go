@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"swivel/cmd/swivel/internal/attempts"
 	"swivel/cmd/swivel/internal/forward"
 	"swivel/cmd/swivel/internal/limit"
 	"swivel/cmd/swivel/internal/reply"
@@ -28,6 +29,7 @@ type client struct {
 	br      *bufio.Reader
 	idle    atomic.Bool // waiting for the first byte of a request
 	req     http1.Request
+	away    bool // the connection is a tunnel's
 }
 
 // readers hold a connection's input until its kind is known; a tunnel gives
@@ -36,7 +38,7 @@ var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10)
 
 // serve answers requests until the connection ends.
 func (c *client) serve() {
-	defer c.front.forget(c)
+	defer c.end()
 	defer c.survive()
 	c.br = readers.Get().(*bufio.Reader)
 	c.br.Reset(c.conn)
@@ -47,7 +49,14 @@ func (c *client) serve() {
 		head, ok = c.readHead(c.front.Settings.KeepAlive, c.front.Settings.HeaderTimeout)
 	}
 	c.release()
-	lingerClose(c.conn)
+}
+
+// end closes the connection and forgets the client, unless a tunnel has both.
+func (c *client) end() {
+	if !c.away {
+		lingerClose(c.conn)
+		c.front.forget(c)
+	}
 }
 
 // survive ends this connection after a panic, and leaves the others alone.
@@ -197,7 +206,18 @@ func (c *client) tunnel(r *request, answers tunnel.Answers) {
 		c.refuse(r, refused)
 		return
 	}
-	result := c.front.Tunnel.Serve(c.front.ctx, c.conn, early, x, answers)
+	c.req = http1.Request{} // nobody reads it any more, and tunnels last
+	report := func(result tunnel.Result) { c.reportTunnel(r, x, result) }
+	result, open := c.front.Tunnel.Serve(c.front.ctx, c.conn, early, x, answers, func(result tunnel.Result) {
+		report(result)
+		c.front.forget(c)
+	})
+	if c.away = open; !open {
+		report(result)
+	}
+}
+
+func (c *client) reportTunnel(r *request, x *attempts.Exchange, result tunnel.Result) {
 	line := c.line(r, result.Status, result.Code)
 	line.Proxy, line.Attempts = result.Proxy, x.Attempts()
 	line.Opened, line.Took = result.Opened, time.Since(r.began)

@@ -140,7 +140,7 @@ func (f *Front) start(c *net.TCPConn) {
 		f.refusing++
 		go cl.refusePlace()
 	default:
-		go cl.serve()
+		f.Loop.Workers.Go(cl.serve)
 	}
 	f.conns[cl] = struct{}{}
 }

@@ -95,7 +95,7 @@ func (r *rig) start(lines ...string) {
 		}
 	})
 	dialer := upstream.NewDialer(r.timeouts)
-	r.registry = tunnel.NewRegistry(r.idle)
+	r.registry = tunnel.NewRegistry(r.idle, &loop.Workers)
 	transports := upstream.NewTransports(dialer, r.attempts.Response)
 	r.front = &Front{
 		Settings: r.settings, Loop: loop, Log: log,

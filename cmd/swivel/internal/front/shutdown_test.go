@@ -164,6 +164,7 @@ func TestIdleTunnelsAreEndedAndBusyOnesAreNot(t *testing.T) {
 	r.idle = time.Second
 	r.start(r.proxy(tunnels).addr())
 	idle, busy := r.connect(target), r.connect(target)
+	eventually(t, "both are known", func() bool { return r.registry.Len() == 2 })
 	r.sweep()
 	eventually(t, "the idle tunnel is ended", func() bool {
 		busy.send("x")

@@ -29,10 +29,9 @@ const (
 
 var buffers = sync.Pool{New: func() any { return new([chunk]byte) }}
 
-// copyTCP relays src to dst until src ends, and returns the number of bytes.
-// first is called once, before the first byte is passed on, and may forbid it. A
-// waiting direction holds no buffer: readiness is awaited on the descriptor
-// itself.
+// copyTCP relays src to dst until src ends, and returns the number of bytes; see
+// relayOneWay for first. A waiting direction holds no buffer: readiness is
+// awaited on the descriptor itself.
 func copyTCP(dst io.Writer, src *net.TCPConn, first func() bool) (total int64, err error) {
 	raw, err := src.SyscallConn()
 	if err != nil {
@@ -42,6 +41,7 @@ func copyTCP(dst io.Writer, src *net.TCPConn, first func() bool) (total int64, e
 	ready := r.read // one method value for all rounds
 	full := 0
 	for {
+		r.once = first != nil && total > 0
 		if err := raw.Read(ready); err != nil {
 			return total, err
 		}
@@ -49,7 +49,7 @@ func copyTCP(dst io.Writer, src *net.TCPConn, first func() bool) (total int64, e
 			r.release()
 			return total, r.end()
 		}
-		if total == 0 && !first() {
+		if total == 0 && first != nil && !first() {
 			r.release()
 			return 0, errForbidden
 		}
@@ -77,6 +77,9 @@ func copyTCP(dst io.Writer, src *net.TCPConn, first func() bool) (total int64, e
 	}
 }
 
+// errWaits is the end of a copy that would have to wait for more.
+var errWaits = errors.New("nothing to read now")
+
 // errForbidden is the end of a copy whose first byte must not be passed on.
 var errForbidden = errors.New("the tunnel has moved")
 
@@ -92,9 +95,10 @@ func spliceTo(dst io.Writer) *net.TCPConn {
 
 // reader reads once when the descriptor is readable.
 type reader struct {
-	buf *[chunk]byte
-	n   int
-	err error
+	buf  *[chunk]byte
+	n    int
+	err  error
+	once bool // do not wait
 }
 
 // read is the callback of syscall.RawConn.Read: false means "wait until it is
@@ -109,7 +113,7 @@ func (r *reader) read(fd uintptr) bool {
 	}
 	if r.err == unix.EAGAIN {
 		r.release()
-		return false
+		return r.once
 	}
 	return true
 }
@@ -122,7 +126,10 @@ func (r *reader) release() {
 }
 
 func (r *reader) end() error {
-	if r.err != nil {
+	switch {
+	case r.err == unix.EAGAIN:
+		return errWaits
+	case r.err != nil:
 		return r.err
 	}
 	return io.EOF
@@ -154,7 +161,7 @@ func copyAny(dst io.Writer, src net.Conn, first func() bool) (total int64, err e
 	for {
 		n, err := src.Read(buf[:])
 		if n > 0 {
-			if total == 0 && !first() {
+			if total == 0 && first != nil && !first() {
 				return 0, errForbidden
 			}
 			w, werr := dst.Write(buf[:n])

@@ -85,7 +85,7 @@ func (v *verdict) awaitQuestion() {
 	if v.stays.Load() || v.fixed || !v.asked.IsZero() {
 		return
 	}
-	asking := make(chan struct{})
+	asking, over := make(chan struct{}), v.ctx.Done()
 	v.asking = asking
 	v.mu.Unlock()
 	patience := time.NewTimer(questionWithin)
@@ -93,7 +93,7 @@ func (v *verdict) awaitQuestion() {
 	select {
 	case <-asking:
 	case <-patience.C:
-	case <-v.ctx.Done():
+	case <-over:
 	}
 	v.mu.Lock()
 	v.asking = nil

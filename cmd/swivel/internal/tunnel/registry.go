@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"swivel/cmd/swivel/internal/workers"
 	"swivel/pool/upstream"
 )
 
@@ -25,31 +26,33 @@ const (
 // Registry knows the open tunnels and ends the idle ones. The zero value is
 // not usable; see NewRegistry. It is safe for concurrent use.
 type Registry struct {
-	idle  time.Duration // 0: no limit
-	drain time.Duration // with one direction finished
+	idle    time.Duration // 0: no limit
+	drain   time.Duration // with one direction finished
+	workers *workers.Pool
 
 	mu   sync.Mutex
 	open map[*pair]struct{}
 }
 
 // NewRegistry returns a registry that ends tunnels after idle without data in
-// either direction; 0 means never.
-func NewRegistry(idle time.Duration) *Registry {
+// either direction; 0 means never. What goes deep is done by the workers; nil for
+// plain goroutines.
+func NewRegistry(idle time.Duration, w *workers.Pool) *Registry {
 	drain := drainLimit
 	if idle > 0 {
 		drain = min(drain, idle)
 	}
-	return &Registry{idle: idle, drain: drain, open: map[*pair]struct{}{}}
+	return &Registry{idle: idle, drain: drain, workers: w, open: map[*pair]struct{}{}}
 }
 
 // pair is the two connections of a tunnel.
 type pair struct {
 	client     net.Conn
-	over       func() // called when the tunnel is closed; may be nil
 	halfClosed atomic.Bool
 	nextLook   time.Time // by the sweeper only; zero: not looked at yet
 
 	mu       sync.Mutex
+	over     func()   // called once: when the tunnel is closed, or when nobody waits for that any more
 	upstream net.Conn // another one after a failover
 	early    []byte   // what came on it before it was the upstream
 	closed   bool
@@ -88,11 +91,20 @@ func (p *pair) close() {
 	p.closed = true
 	upstream := p.upstream
 	p.mu.Unlock()
-	if p.over != nil {
-		p.over()
-	}
+	p.stopWaiting()
 	_ = p.client.Close()
 	_ = upstream.Close()
+}
+
+// stopWaiting calls over, unless that was done.
+func (p *pair) stopWaiting() {
+	p.mu.Lock()
+	over := p.over
+	p.over = nil
+	p.mu.Unlock()
+	if over != nil {
+		over()
+	}
 }
 
 func (r *Registry) add(p *pair) {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestIdleTunnelIsEndedByTheSweep(t *testing.T) {
-	r := NewRegistry(20 * time.Millisecond)
+	r := NewRegistry(20*time.Millisecond, nil)
 	b := startRelay(t, r)
 	eventually(t, "the sweep ends it", func() bool { r.sweep(time.Now().Add(time.Hour)); return r.Len() == 0 })
 	b.ended()
@@ -23,7 +23,7 @@ func TestIdleTunnelIsEndedByTheSweep(t *testing.T) {
 }
 
 func TestTunnelWithTrafficInOneDirectionIsNotIdle(t *testing.T) {
-	r := NewRegistry(300 * time.Millisecond)
+	r := NewRegistry(300*time.Millisecond, nil)
 	b := startRelay(t, r)
 	for end := time.Now().Add(900 * time.Millisecond); time.Now().Before(end); {
 		send(t, b.proxy, "x")
@@ -38,7 +38,7 @@ func TestTunnelWithTrafficInOneDirectionIsNotIdle(t *testing.T) {
 }
 
 func TestTunnelIsNotLookedAtBeforeItCanBeIdle(t *testing.T) {
-	r := NewRegistry(time.Hour)
+	r := NewRegistry(time.Hour, nil)
 	b := startRelay(t, r)
 	now := time.Now()
 	r.sweep(now)
@@ -60,7 +60,7 @@ func TestTunnelIsNotLookedAtBeforeItCanBeIdle(t *testing.T) {
 func TestTunnelWithOneSideGoneIsDrainedForALimitedTime(t *testing.T) {
 	for name, idle := range map[string]time.Duration{"no idle limit": 0, "long idle limit": time.Hour} {
 		t.Run(name, func(t *testing.T) {
-			r := NewRegistry(idle)
+			r := NewRegistry(idle, nil)
 			if r.drain != drainLimit {
 				t.Errorf("drain limit %v", r.drain)
 			}
@@ -86,7 +86,7 @@ func startOther(t *testing.T, r *Registry) (end func()) {
 }
 
 func TestDrainIsNoLongerThanTheIdleLimit(t *testing.T) {
-	if r := NewRegistry(time.Second); r.drain != time.Second {
+	if r := NewRegistry(time.Second, nil); r.drain != time.Second {
 		t.Errorf("drain limit %v", r.drain)
 	}
 }
@@ -95,5 +95,5 @@ func TestSweepEndsWithItsContext(t *testing.T) {
 	watchLeaks(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	NewRegistry(1).Sweep(ctx)
+	NewRegistry(1, nil).Sweep(ctx)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync/atomic"
 )
 
 // Traffic is what a relay moved, in bytes.
@@ -32,62 +33,127 @@ type Observer interface {
 // Relay passes bytes between client and upstream until both directions have
 // ended, and closes both. It blocks.
 func (r *Registry) Relay(client, upstream net.Conn, o Observer) Traffic {
-	return r.relay(&pair{client: client, upstream: upstream}, upstream, o)
+	over := make(chan Traffic, 1)
+	r.start(&pair{client: client, upstream: upstream}, upstream, o, func(t Traffic) { over <- t })
+	return <-over
 }
 
-// relay is Relay for a pair whose upstream may be replaced. The client's bytes
-// go to up.
-func (r *Registry) relay(p *pair, up io.Writer, o Observer) Traffic {
+// relay is the two directions of a pair at work.
+//
+// Each begins on a goroutine whose stack has grown already, since what a first
+// byte sets off goes deep. When the first bytes have passed and it has to wait,
+// it goes on on a goroutine of its own: an idle tunnel holds two small stacks
+// and nothing else.
+type relay struct {
+	registry *Registry
+	*pair
+	to       io.Writer // what the client sends
+	observer Observer
+	ended    func(Traffic)
+	traffic  Traffic      // each direction counts its own
+	left     atomic.Int32 // directions that have not ended
+}
+
+// start relays a pair whose upstream may be replaced; the client's bytes go to
+// up. It returns at once. ended is called when both directions have ended and
+// both connections are closed.
+func (r *Registry) start(p *pair, up io.Writer, o Observer, ended func(Traffic)) {
+	t := &relay{registry: r, pair: p, to: up, observer: o, ended: ended}
+	t.left.Store(2)
 	r.add(p)
-	defer r.remove(p)
-	var t Traffic
-	down := make(chan struct{})
-	go func() {
-		defer close(down)
-		t.Down = p.down(o)
-	}()
-	t.Up = p.up(up, o)
-	<-down
-	p.close()
-	o.Ended()
-	return t
+	t.registry.workers.Go(t.down)
+	t.registry.workers.Go(t.up)
 }
 
-func (p *pair) down(o Observer) (total int64) {
-	for {
-		from, early := p.source()
-		if len(early) > 0 && o.Received(from) {
-			n, _ := p.client.Write(early)
-			total += int64(n)
-		}
-		n, err := relayOneWay(p.client, from, func() bool { return o.Received(from) })
-		total += n
-		if p.current() != from {
-			continue
-		}
-		switch ender(err) {
-		case source:
-			if o.UpstreamEnded(from) {
-				continue
-			}
-		case sink:
-			o.ClientEnded()
-		}
-		p.finish(p.client, err)
-		return total
+// leave is the end of one direction, and with the second one of the tunnel.
+func (t *relay) leave() {
+	if t.left.Add(-1) == 0 {
+		t.registry.workers.Go(t.finish)
 	}
 }
 
-func (p *pair) up(to io.Writer, o Observer) int64 {
-	n, err := relayOneWay(to, p.client, func() bool { o.Sent(); return true })
+func (t *relay) finish() {
+	t.close()
+	t.observer.Ended()
+	t.registry.remove(t.pair)
+	t.ended(t.traffic)
+}
+
+func (t *relay) down() {
+	for {
+		from, early := t.source()
+		if len(early) > 0 && t.observer.Received(from) {
+			n, _ := t.client.Write(early)
+			t.traffic.Down += int64(n)
+		}
+		n, err := relayOneWay(t.client, from, func() bool { return t.observer.Received(from) })
+		t.traffic.Down += n
+		switch {
+		case err == errWaits:
+			go t.downOn(from)
+			return
+		case t.downEnded(from, err):
+			t.leave()
+			return
+		}
+	}
+}
+
+// downOn is the rest of down, when nothing is left to be found out by its bytes.
+func (t *relay) downOn(from net.Conn) {
+	n, err := relayOneWay(t.client, from, nil)
+	t.traffic.Down += n
+	if t.downEnded(from, err) {
+		t.leave()
+		return
+	}
+	t.registry.workers.Go(t.down)
+}
+
+// downEnded passes on that a connection of the upstream has ended; false if the
+// tunnel goes on with another one.
+func (t *relay) downEnded(from net.Conn, err error) bool {
+	if t.current() != from {
+		return false
+	}
 	switch ender(err) {
 	case source:
-		o.ClientEnded()
+		if t.observer.UpstreamEnded(from) {
+			return false
+		}
 	case sink:
-		o.UpstreamEnded(p.current())
+		t.observer.ClientEnded()
 	}
-	p.finish(p.current(), err)
-	return n
+	t.endDirection(t.client, err)
+	return true
+}
+
+func (t *relay) up() {
+	n, err := relayOneWay(t.to, t.client, func() bool { t.observer.Sent(); return true })
+	t.traffic.Up += n
+	if err == errWaits {
+		go t.upOn()
+		return
+	}
+	t.upEnded(err)
+}
+
+// upOn is the rest of up.
+func (t *relay) upOn() {
+	n, err := relayOneWay(t.to, t.client, nil)
+	t.traffic.Up += n
+	t.upEnded(err)
+}
+
+func (t *relay) upEnded(err error) {
+	switch ender(err) {
+	case source:
+		t.observer.ClientEnded()
+	case sink:
+		t.observer.UpstreamEnded(t.current())
+	}
+	t.endDirection(t.current(), err)
+	t.leave()
 }
 
 // end is the side that ended one direction.
@@ -110,9 +176,9 @@ func ender(err error) end {
 	return source
 }
 
-// finish passes an orderly end on as a half-close; anything else, and the
+// endDirection passes an orderly end on as a half-close; anything else, and the
 // second end, is the end of the tunnel.
-func (p *pair) finish(dst net.Conn, err error) {
+func (p *pair) endDirection(dst net.Conn, err error) {
 	if !isEOF(err) || p.halfClosed.Swap(true) {
 		p.close()
 		return
@@ -120,6 +186,9 @@ func (p *pair) finish(dst net.Conn, err error) {
 	closeWrite(dst)
 }
 
+// relayOneWay relays until src ends. first is called before the first byte is
+// passed on, and may forbid it; with it the relay ends with errWaits when it has
+// passed bytes and would have to wait for more.
 func relayOneWay(dst io.Writer, src net.Conn, first func() bool) (int64, error) {
 	if from, ok := src.(*net.TCPConn); ok {
 		return copyTCP(dst, from, first)

@@ -46,7 +46,7 @@ func TestEndsAreTakenForThoseOfTheSideTheyCameFrom(t *testing.T) {
 		}, "sent received client ended"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b := startRelay(t, NewRegistry(0))
+			b := startRelay(t, NewRegistry(0, nil))
 			test.play(b)
 			b.ended()
 			if got := b.seen.String(); got != test.want {
@@ -65,7 +65,7 @@ func TestHalfCloseLeavesTheOtherDirectionOpen(t *testing.T) {
 		"of the proxy":  func(b *bench) (from, to *net.TCPConn) { return b.proxy, b.client },
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := startRelay(t, NewRegistry(0))
+			b := startRelay(t, NewRegistry(0, nil))
 			from, to := sides(b)
 			send(t, from, "X")
 			_ = from.CloseWrite()
@@ -141,7 +141,7 @@ func checkBothWays(t *testing.T, left, right net.Conn) {
 }
 
 func TestBulkArrivesWholeBothWaysAtOnce(t *testing.T) {
-	b := startRelay(t, NewRegistry(0))
+	b := startRelay(t, NewRegistry(0, nil))
 	checkBothWays(t, b.client, b.proxy)
 	if got := b.ended(); got != (Traffic{20 << 20, 20 << 20}) {
 		t.Errorf("counted %+v", got)
@@ -163,7 +163,7 @@ func TestBulkArrivesWholeOverTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	relayed := make(chan Traffic, 1)
-	go func() { relayed <- NewRegistry(0).Relay(inClient, upstream, Unobserved{}) }()
+	go func() { relayed <- NewRegistry(0, nil).Relay(inClient, upstream, Unobserved{}) }()
 	checkBothWays(t, client, proxy)
 	if got := <-relayed; got != (Traffic{20 << 20, 20 << 20}) {
 		t.Errorf("counted %+v", got)
@@ -189,7 +189,7 @@ func TestBulkThatSlowsDownGoesBackToBuffers(t *testing.T) {
 		t.Errorf("slowing down is an error: %v", err)
 	}
 	go func() { // the deadline that ended it must be off again
-		_, err := copyTCP(inClient, inPeer, func() bool { return true })
+		_, err := copyTCP(inClient, inPeer, nil)
 		relayed <- err
 	}()
 	time.Sleep(60 * time.Millisecond)
@@ -201,8 +201,31 @@ func TestBulkThatSlowsDownGoesBackToBuffers(t *testing.T) {
 	}
 }
 
+// A direction goes on with a small stack once it would have to wait: whatever
+// comes behind that passes as before.
+func TestCopyEndsWhenItWouldWaitAndGoesOn(t *testing.T) {
+	client, inClient := tcpPair(t)
+	inPeer, proxy := tcpPair(t)
+	relayed := make(chan error, 1)
+	go func() {
+		n, err := copyTCP(inClient, inPeer, func() bool { return true })
+		if err == errWaits && n > 0 {
+			_, err = copyTCP(inClient, inPeer, nil)
+		}
+		relayed <- err
+	}()
+	for range 100 {
+		send(t, proxy, "x")
+		expect(t, client, "x")
+	}
+	_ = proxy.CloseWrite()
+	if err := <-relayed; err != io.EOF {
+		t.Errorf("the stream ended with %v", err)
+	}
+}
+
 func TestPeerThatStallsHoldsNothingButItsOwnDirection(t *testing.T) {
-	b := startRelay(t, NewRegistry(0))
+	b := startRelay(t, NewRegistry(0, nil))
 	go func() { // more than all buffers hold; nobody reads it
 		for chunk := make([]byte, 1<<20); ; {
 			if _, err := b.client.Write(chunk); err != nil {
@@ -221,13 +244,13 @@ func TestPeerThatStallsHoldsNothingButItsOwnDirection(t *testing.T) {
 
 func TestWaitingTunnelCostsTwoGoroutines(t *testing.T) {
 	watchLeaks(t)
-	r := NewRegistry(0)
+	r := NewRegistry(0, nil)
 	const count = 50
 	before := runtime.NumGoroutine()
 	for range count {
 		client, inClient := tcpPair(t)
 		inPeer, proxy := tcpPair(t)
-		go r.Relay(inClient, inPeer, Unobserved{})
+		r.start(&pair{client: inClient, upstream: inPeer}, inPeer, Unobserved{}, func(Traffic) {})
 		send(t, client, "x")
 		expect(t, proxy, "x")
 		send(t, proxy, "x")
@@ -243,7 +266,7 @@ func TestBuffersGoBackToThePool(t *testing.T) {
 	made := buffers.New
 	buffers.New = func() any { fresh.Add(1); return made() }
 	defer func() { buffers.New = made }()
-	b := startRelay(t, NewRegistry(0))
+	b := startRelay(t, NewRegistry(0, nil))
 	const rounds = 1000
 	for range rounds {
 		send(t, b.client, "x")
@@ -265,7 +288,7 @@ func BenchmarkRelay(b *testing.B) {
 		size int
 	}{{"1KiB", 1 << 10}, {"1MiB", 1 << 20}} {
 		b.Run(test.name, func(b *testing.B) {
-			bench := startRelay(b, NewRegistry(0))
+			bench := startRelay(b, NewRegistry(0, nil))
 			_ = bench.client.SetDeadline(time.Time{})
 			_ = bench.proxy.SetDeadline(time.Time{})
 			chunk, room := make([]byte, test.size), make([]byte, test.size)

@@ -32,22 +32,25 @@ type Result struct {
 // clientLeft is the status logged when nobody waits for an answer any more.
 const clientLeft = 499
 
-// Serve opens a tunnel to the exchange's target for the client and relays
-// until it ends, and then closes the connection. early is what the client sent
-// behind its request: it goes to the proxy that wins. answers is what the client
-// understands. A refusal is written but the connection is left to the caller.
-func (s *Server) Serve(ctx context.Context, c *net.TCPConn, early []byte, x *attempts.Exchange, answers Answers) Result {
+// Serve opens a tunnel to the exchange's target for the client. early is what the
+// client sent behind its request: it goes to the proxy that wins. answers is what
+// the client understands.
+//
+// If open, the connection is the tunnel's from here on, and Serve has returned
+// while it lasts; ended is called when it is over and both sides are closed. Else
+// the client has been told why not, the connection is left to the caller, and
+// ended is not called.
+func (s *Server) Serve(ctx context.Context, c *net.TCPConn, early []byte, x *attempts.Exchange, answers Answers, ended func(Result)) (r Result, open bool) {
 	began := time.Now()
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	up, lease, err := s.open(ctx, cancel, c, x)
 	if err != nil {
+		cancel()
 		x.End()
-		return refuse(c, x.ID, err, answers)
+		return refuse(c, x.ID, err, answers), false
 	}
 	p := &pair{client: c, upstream: up.Conn, over: cancel}
 	v := watchFirstByte(x, lease, early, s.Loop.Settings.FirstByte, s.failover(ctx, x, p))
-	defer v.release()
 	result := Result{Status: 200, Proxy: lease.Proxy, Opened: time.Since(began)}
 	if len(early) > 0 {
 		_, _ = up.Write(early) // who reads from it will notice if it is gone
@@ -59,14 +62,18 @@ func (s *Server) Serve(ctx context.Context, c *net.TCPConn, early []byte, x *att
 		p.close()
 		v.ClientEnded()
 		v.Ended()
+		v.release()
 		result.Status, result.Code = clientLeft, "client_gone"
-		return result
+		return result, false
 	}
-	result.Traffic = s.Registry.relay(p, v, v)
-	result.Traffic.Up += int64(len(early))
-	result.Traffic.Down += int64(len(up.Early))
-	result.Proxy = v.proxy()
-	return result
+	before := Traffic{Up: int64(len(early)), Down: int64(len(up.Early))}
+	s.Registry.start(p, v, v, func(t Traffic) {
+		v.release()
+		result.Traffic = Traffic{Up: before.Up + t.Up, Down: before.Down + t.Down}
+		result.Proxy = v.proxy()
+		ended(result)
+	})
+	return Result{}, true
 }
 
 // failover is how a tunnel can move. That of a session cannot: to its target the

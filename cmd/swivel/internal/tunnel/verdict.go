@@ -226,8 +226,13 @@ func (v *verdict) stay() {
 		v.moving.cancel()
 		return
 	}
+	if v.tunnel != nil { // what it waits with holds half a KiB, for a move that will not be
+		v.ctx = nil
+		v.tunnel.stopWaiting()
+	}
 	if v.fixed && !v.done {
 		v.done = true
+		v.timer = nil
 		v.x.End()
 	}
 }
