@@ -36,9 +36,16 @@ type row struct {
 	scheme string // of the proxy; "" is http://
 	plain  bool   // the client asks for a page and not for a tunnel
 	unused bool   // the client asks nothing of its tunnel
+	leaves bool   // the client does not wait for an answer
+	asked  func() bool
 }
 
-// outcomeTable is the whole of what attempts can say.
+// tunnelled says whether it is about what comes behind the 200.
+func (row row) tunnelled() bool { return strings.HasPrefix(row.name, "tunnel, ") }
+
+// outcomeTable is the whole of what attempts can say, but for names of proxies
+// that do not resolve and for faults of this machine: the dialer's tests bring
+// those about.
 func outcomeTable() (all []row) {
 	for phase, rows := range map[string][]row{
 		"dial": dialRows(), "handshake": handshakeRows(), "socks": socksRows(), "tunnel": tunnelRows(), "plain": plainRows(),
@@ -55,6 +62,7 @@ func outcomeTable() (all []row) {
 func dialRows() []row {
 	return []row{
 		{name: "port closed", signal: pool.DialRefused, says: failure},
+		{name: "TLS to the proxy takes too long", scheme: "https://", script: func(c *peer) { c.drain() }, signal: pool.DialTimeout, says: failure},
 		{name: "TLS to the proxy fails", scheme: "https://", script: func(c *peer) { c.take(5); c.send("HTTP/1.1 400 Bad\r\n\r\n") }, signal: pool.DialTLS, says: failure},
 	}
 }
@@ -81,6 +89,7 @@ func handshakeRows() []row {
 		{name: "closed inside the head", script: answers("HTTP/1.1 200 OK\r\nX: "), signal: pool.HandshakeClosed, says: doubt},
 		{name: "reset", script: func(c *peer) { c.head(); c.reset() }, signal: pool.HandshakeClosed, says: doubt},
 		{name: "silence", script: silent, signal: pool.HandshakeTimeout, says: doubt},
+		{name: "the client leaves", script: silent, leaves: true, signal: pool.ClientGone, says: nothing},
 		{name: "503 for a name that does not resolve", script: answers("HTTP/1.1 503 Bad\r\nX-Squid-Error: ERR_DNS_FAIL 0\r\n\r\n"), signal: pool.TargetNamed, says: nothing},
 		{name: "502 that names the target", script: answers("HTTP/1.1 502 Bad\r\nProxy-Status: up; error=destination_unavailable\r\n\r\n"), signal: pool.TargetNamed, says: nothing},
 	}
@@ -143,6 +152,7 @@ func tunnelRows() []row {
 		{name: "closed when asked", script: behind200(func(*peer) {}), signal: pool.TunnelClosed, says: doubt},
 		{name: "reset when asked", script: behind200((*peer).reset), signal: pool.TunnelClosed, says: doubt},
 		{name: "silence", script: behind200(func(c *peer) { c.drain() }), signal: pool.TunnelSilent, says: doubt},
+		{name: "the client leaves", script: behind200(func(c *peer) { c.drain() }), leaves: true, signal: pool.ClientGone, says: nothing},
 		{name: "never used", script: tunnels, unused: true, signal: pool.TunnelUnused, says: nothing},
 	}
 }
@@ -167,6 +177,7 @@ func plainRows() (rows []row) {
 		{name: "closed inside the head", script: answers("HTTP/1.1 200 OK\r\nX: "), signal: pool.ResponseClosed, says: doubt},
 		{name: "reset before a head", script: func(c *peer) { c.head(); c.reset() }, signal: pool.ResponseClosed, says: doubt},
 		{name: "silence", script: silent, signal: pool.ResponseTimeout, says: doubt},
+		{name: "the client leaves", script: silent, leaves: true, signal: pool.ClientGone, says: nothing},
 		{name: "body cut short", script: answers("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok"), signal: pool.ResponseCut, says: doubt},
 		{name: "chunks cut short", script: answers("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nok"), signal: pool.ResponseCut, says: doubt},
 		{name: "garbage", script: answers("SSH-2.0-OpenSSH_9.6\r\n"), signal: pool.ResponseGarbage, says: doubt},
@@ -194,7 +205,7 @@ const soon = 60 * time.Millisecond
 func (row row) run(t *testing.T, by delivery) {
 	r := newRig(t)
 	switch row.signal {
-	case pool.HandshakeTimeout:
+	case pool.HandshakeTimeout, pool.DialTimeout: // TLS is part of the handshake's time
 		r.timeouts.Handshake = soon
 	case pool.TunnelSilent:
 		r.attempts.FirstByte = soon
@@ -203,7 +214,9 @@ func (row row) run(t *testing.T, by delivery) {
 	}
 	addr := r.closedPort()
 	if row.script != nil {
-		addr = r.proxyBy(by, row.script).addr()
+		p := r.proxyBy(by, row.script)
+		addr = p.addr()
+		row.asked = func() bool { n, _ := p.asked(); return n > 0 }
 	}
 	r.start(row.scheme+addr, r.proxy(serves).addr())
 
@@ -222,7 +235,7 @@ func (row row) run(t *testing.T, by delivery) {
 	r.counts(counted, row.says == refused || row.says == throttled)
 
 	r.only(1)
-	row.unused = false
+	row.unused, row.leaves = false, false
 	row.ask(r)
 	r.logged(2)
 	if row.says == doubt {
@@ -262,16 +275,27 @@ func (row row) ask(r *rig) {
 	defer c.Close()
 	if row.plain {
 		c.send("GET http://example.test/ HTTP/1.1\r\nHost: example.test\r\n\r\n")
+		if row.leaves {
+			eventually(r.t, "the proxy is asked", row.asked)
+			return
+		}
 		if resp, err := http.ReadResponse(c.br, nil); err == nil {
 			_, _ = io.Copy(io.Discard, resp.Body)
 		}
 		return
 	}
 	c.send(connectHead(target))
+	if row.leaves && !row.tunnelled() {
+		eventually(r.t, "the proxy is asked", row.asked)
+		return
+	}
 	if resp, _ := c.reply(); resp.StatusCode == 200 && !row.unused {
 		_, _ = io.WriteString(c, "?") // the tunnel may have ended
 		if row.signal == pool.TunnelSilent {
 			_ = c.SetReadDeadline(time.Now().Add(10 * soon))
+		}
+		if row.leaves {
+			return
 		}
 		_, _ = bufio.NewReader(c.br).ReadByte()
 	}
