@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,6 +32,16 @@ func mute(c *peer) {
 	c.head()
 	c.send(ok200)
 	c.drain()
+}
+
+// asks opens a tunnel and sends the question right behind the request, so that the
+// time for its answer runs from the start.
+func (r *rig) asks(question string) *testClient {
+	r.t.Helper()
+	c := r.dial()
+	c.send(connectHead(target) + question)
+	c.wants(200)
+	return c
 }
 
 func TestNoTLSClientNoticesProxiesThatHangUpBehindTheir200(t *testing.T) {
@@ -261,8 +272,7 @@ func TestSilentTunnelMovesWhenItsTimeIsUp(t *testing.T) {
 	hole := r.proxy(mute)
 	r.start(hole.addr()+preferred, r.proxy(tunnels).addr())
 	hello := clientHello(t, "example.test")
-	c := r.connect(target)
-	c.send(hello)
+	c := r.asks(hello)
 	c.expect(hello)
 	eventually(t, "the silent one is left", func() bool { _, open := hole.accepted(); return open == 0 })
 	_ = c.Close()
@@ -274,19 +284,20 @@ func TestSilentTunnelMovesWhenItsTimeIsUp(t *testing.T) {
 func TestSilentTunnelStaysWhenNobodyElseServes(t *testing.T) {
 	r := newRig(t)
 	r.attempts.FirstByte = 50 * time.Millisecond
-	proceed := make(chan struct{})
+	answer := make(chan struct{})
+	proceed := sync.OnceFunc(func() { close(answer) })
+	defer proceed()
 	slow := r.proxy(func(c *peer) {
 		c.head()
 		c.send(ok200)
-		<-proceed
+		<-answer
 		c.echo()
 	})
-	r.start(slow.addr()+preferred, r.closedPort())
+	r.start(slow.addr()+preferred, r.proxy(answers("SSH-2.0-x\r\n")).addr())
 	hello := clientHello(t, "example.test")
-	c := r.connect(target)
-	c.send(hello)
+	c := r.asks(hello)
 	eventually(t, "the other one was tried", func() bool { return len(r.snapshot(1).Failures) == 1 })
-	close(proceed)
+	proceed()
 	c.expect(hello)
 	c.send("more")
 	c.expect("more")
@@ -304,8 +315,7 @@ func TestSilenceOfTheOnlyProxyIsWaitedFor(t *testing.T) {
 	})
 	r.start(slow.addr())
 	hello := clientHello(t, "example.test")
-	c := r.connect(target)
-	c.send(hello)
+	c := r.asks(hello)
 	time.AfterFunc(200*time.Millisecond, func() { close(proceed) })
 	c.expect(hello)
 	if all, _ := slow.accepted(); all != 1 {
@@ -336,8 +346,7 @@ func TestSilentProxyThatAnswersAfterAllServes(t *testing.T) {
 		}
 	})
 	r.start(slow.addr()+preferred, other.addr())
-	c := r.connect(target)
-	c.send(hello)
+	c := r.asks(hello)
 	c.expect("late")
 	close(opened)
 	c.send("more")
@@ -378,8 +387,7 @@ func TestMoveEndsWithItsTunnel(t *testing.T) {
 				r.idle = 100 * time.Millisecond
 				other := r.proxy(silent)
 				r.start(r.proxy(script).addr()+preferred, other.addr())
-				c := r.connect(target)
-				c.send(clientHello(t, "example.test"))
+				c := r.asks(clientHello(t, "example.test"))
 				eventually(t, "the other one is asked", func() bool { n, _ := other.asked(); return n == 1 })
 				end(r, c)
 				eventually(t, "the other one is left", func() bool { _, open := other.accepted(); return open == 0 })
