@@ -125,7 +125,9 @@ func untilSignal() (context.Context, context.CancelFunc) {
 
 // serve runs a daemon until a signal.
 func serve(ctx context.Context, cfg config.Config, s streams) error {
-	log, err := eventlog.New(s.errOut, cfg.Log.Format, cfg.Log.Level)
+	lines := eventlog.NewBuffer(s.errOut)
+	defer lines.Close()
+	log, err := eventlog.New(lines, cfg.Log.Format, cfg.Log.Level)
 	if err != nil {
 		return usageError{err}
 	}

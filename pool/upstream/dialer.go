@@ -25,11 +25,6 @@ const (
 	defaultHandshake = 10 * time.Second
 )
 
-// keepAliveIdle is how long a connection is silent before the kernel probes
-// its peer: below the minutes after which NATs forget a flow, high enough that
-// ten thousand idle tunnels cost 170 probes a second.
-const keepAliveIdle = time.Minute
-
 // Dialer opens connections through proxies. Use NewDialer; a Dialer is safe
 // for concurrent use.
 type Dialer struct {
@@ -47,14 +42,9 @@ func NewDialer(t Timeouts) *Dialer {
 	if t.Handshake <= 0 {
 		t.Handshake = defaultHandshake
 	}
-	// Interval and count stay the kernel's: Go's defaults set all three, two
-	// more system calls per connection to find a dead peer some minutes
-	// earlier. Without keep-alive a vanished peer would hold its tunnel for
-	// ever.
-	keepAlive := net.KeepAliveConfig{Enable: true, Idle: keepAliveIdle, Interval: -1, Count: -1}
 	return &Dialer{
 		timeouts: t,
-		tcp:      net.Dialer{KeepAliveConfig: keepAlive},
+		tcp:      net.Dialer{KeepAlive: -1}, // see KeepAlive
 		names:    newResolver(lookupHost, time.Now),
 	}
 }

@@ -137,6 +137,7 @@ func (t *Transport) session(ctx context.Context, p *pool.Spec, r *Request) (*ses
 	if err != nil {
 		return nil, err
 	}
+	KeepAlive(conn.Conn)
 	return newSession(t, p, r, conn), nil
 }
 

@@ -83,6 +83,7 @@ func (p *pair) replace(by *upstream.Conn) (former net.Conn, ok bool) {
 		return nil, false
 	}
 	former, p.upstream, p.early = p.upstream, by.Conn, by.Early
+	upstream.KeepAlive(by.Conn)
 	return former, true
 }
 
@@ -144,7 +145,7 @@ func (r *Registry) sweep(now time.Time) {
 	r.mu.Lock()
 	var due []*pair
 	for p := range r.open {
-		if p.halfClosed.Load() || r.idle > 0 && !now.Before(p.nextLook) {
+		if p.halfClosed.Load() || !now.Before(p.nextLook) {
 			due = append(due, p)
 		}
 	}
@@ -154,12 +155,24 @@ func (r *Registry) sweep(now time.Time) {
 	}
 }
 
+// never is when a tunnel without a limit is looked at again.
+const never = 100 * 365 * 24 * time.Hour
+
 // look ends the pair when it was silent for too long, else notes when it can be
-// at the earliest.
+// at the earliest. A tunnel that is there at the first look may stay: only now is
+// its proxy's connection probed for a peer that has vanished, which would be
+// three system calls for each of the many that are gone by then.
 func (r *Registry) look(p *pair, now time.Time) {
+	if p.nextLook.IsZero() {
+		upstream.KeepAlive(p.current())
+	}
 	limit := r.idle
-	if p.halfClosed.Load() {
+	switch {
+	case p.halfClosed.Load():
 		limit = r.drain
+	case limit == 0:
+		p.nextLook = now.Add(never)
+		return
 	}
 	idle := p.idle()
 	if idle >= limit {

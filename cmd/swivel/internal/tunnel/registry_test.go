@@ -3,8 +3,11 @@ package tunnel
 import (
 	"context"
 	"io"
+	"net"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestIdleTunnelIsEndedByTheSweep(t *testing.T) {
@@ -96,4 +99,37 @@ func TestSweepEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	NewRegistry(1, nil).Sweep(ctx)
+}
+
+func TestATunnelThatLastsIsProbedForAVanishedProxy(t *testing.T) {
+	for _, idle := range []time.Duration{0, time.Hour} {
+		r := NewRegistry(idle, nil)
+		b := startRelay(t, r)
+		_ = b.inPeer.SetKeepAlive(false) // as the dialer leaves it
+		if probed(t, b.inPeer) {
+			t.Fatal("it is probed from the start: the test shows nothing")
+		}
+		r.sweep(time.Now())
+		if !probed(t, b.inPeer) {
+			t.Errorf("limit %v: a proxy that vanishes holds it for ever", idle)
+		}
+		reset(b.client)
+		b.ended()
+	}
+}
+
+// probed says whether the kernel probes the peer of a silent connection.
+func probed(t *testing.T, c *net.TCPConn) (on bool) {
+	t.Helper()
+	raw, err := c.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := raw.Control(func(fd uintptr) {
+		n, e := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_KEEPALIVE)
+		on = e == nil && n != 0
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return on
 }
