@@ -2,7 +2,7 @@
 
 FUZZTIME ?= 30s
 
-.PHONY: help build run test check bench bench-peers fuzz resilience peers
+.PHONY: help build run test check bench bench-peers bench-mixed fuzz resilience peers
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 13
@@ -31,6 +31,10 @@ bench-peers: build ## compare swivel with HAProxy, squid and tinyproxy, which it
 	.ci/peers
 	go build -o bin/swivel-bench ./cmd/swivel-bench
 	bin/swivel-bench peers
+
+bench-mixed: build ## keep swivel busy for ten minutes, and look whether it grows
+	go build -o bin/swivel-bench ./cmd/swivel-bench
+	bin/swivel-bench mixed
 
 fuzz: ## run every fuzz target for FUZZTIME (30s)
 	.ci/fuzz $(FUZZTIME)

@@ -19,6 +19,7 @@ const (
 // cli is the command line.
 type cli struct {
 	Peers peersCmd `cmd:"" help:"Compare swivel with HAProxy, squid and tinyproxy."`
+	Mixed mixedCmd `cmd:"" help:"Keep swivel busy with a mix of loads, and look whether it grows."`
 }
 
 // surroundings are what a command works in.
