@@ -226,3 +226,66 @@ func TestTheAnswerSaysWhenTheProxiesThatAskedForAPauseAreBack(t *testing.T) {
 		}
 	}
 }
+
+// runAgain tries proxies in the place of one that had served.
+func runAgain(x *Exchange, after *pool.Lease, try func() error) (*pool.Lease, error) {
+	_, lease, err := Run(context.Background(), x, Plan[struct{}]{
+		Try:   func(context.Context, *pool.Lease) (struct{}, error) { return struct{}{}, try() },
+		Late:  func(l *pool.Lease, _ struct{}) { x.Unused(l) },
+		After: after,
+	})
+	return lease, err
+}
+
+func TestARunInThePlaceOfOneThatServedHasTheAttemptsThatAreLeft(t *testing.T) {
+	loop, _ := newLoop(t, 5, limits)
+	x := loop.Begin(pool.Request{ID: "id", Target: "example.test:443"})
+	defer x.End()
+	tries := 0
+	try := func(context.Context, *pool.Lease) error {
+		if tries++; tries == 2 {
+			return nil
+		}
+		return fails(pool.HandshakeGateway)
+	}
+	lease, err := run(context.Background(), x, try)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Fail(lease, pool.Fault{Signal: pool.TunnelClosed})
+	if _, err = runAgain(x, lease, func() error { return try(nil, nil) }); err == nil || tries != limits.Attempts {
+		t.Errorf("%d tries in all, and %v", tries, err)
+	}
+	seen := map[*pool.Proxy]bool{}
+	for _, a := range x.Attempts() {
+		seen[a.Proxy] = true
+	}
+	if len(seen) != limits.Attempts {
+		t.Errorf("%d different proxies in %d attempts", len(seen), tries)
+	}
+}
+
+func TestARunInThePlaceOfOneThatServedIsARetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // in which no time passes
+		loop, _ := newLoop(t, 5, limits)
+		x := loop.Begin(pool.Request{ID: "id", Target: "example.test:443"})
+		defer x.End()
+		lease, err := run(context.Background(), x, func(context.Context, *pool.Lease) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Fail(lease, pool.Fault{Signal: pool.TunnelClosed})
+		for loop.extra.Spend(time.Now()) { // all that there is
+		}
+		tries := 0
+		try := func() error { tries++; return nil }
+		if _, err := runAgain(x, lease, try); err == nil || tries != 0 {
+			t.Errorf("without a budget: %d tries, %v", tries, err)
+		}
+		again, err := runAgain(x, &pool.Lease{Proxy: lease.Proxy, Probe: true}, try) // for which the client had not asked
+		if err != nil || tries != 1 {
+			t.Fatalf("behind a probe: %d tries, %v", tries, err)
+		}
+		x.Reached(again, pool.FirstByte, 0)
+	})
+}
