@@ -66,13 +66,14 @@ type serveCmd struct {
 
 // Run serves until a signal.
 func (c *serveCmd) Run(s streams) error {
-	cfg, err := c.load(s, config.Default(), c.lists)
+	load := func() (config.Config, error) { return c.load(s, config.Default(), c.lists) }
+	cfg, err := load()
 	if err != nil {
 		return err
 	}
 	ctx, cancel := untilSignal()
 	defer cancel()
-	return serve(ctx, cfg, s)
+	return serve(ctx, cfg, load, s)
 }
 
 func (c *serveCmd) lists(cfg *config.Config) {

@@ -123,8 +123,8 @@ func untilSignal() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// serve runs a daemon until a signal.
-func serve(ctx context.Context, cfg config.Config, s streams) error {
+// serve runs a daemon until a signal. Reloads read the configuration again.
+func serve(ctx context.Context, cfg config.Config, again func() (config.Config, error), s streams) error {
 	lines := eventlog.NewBuffer(s.errOut)
 	defer lines.Close()
 	log, err := eventlog.New(lines, cfg.Log.Format, cfg.Log.Level)
@@ -135,6 +135,7 @@ func serve(ctx context.Context, cfg config.Config, s streams) error {
 	if err != nil {
 		return err
 	}
+	d.ReadConfigWith(again)
 	reloads := make(chan os.Signal, 1)
 	signal.Notify(reloads, syscall.SIGHUP)
 	defer signal.Stop(reloads)

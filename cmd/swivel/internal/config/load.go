@@ -81,8 +81,7 @@ func overlay(v reflect.Value, prefix string, lookup func(string) (string, bool),
 		key := v.Type().Field(i).Tag.Get("yaml")
 		name := prefix + strings.ToUpper(key)
 		field := v.Field(i)
-		_, isText := field.Addr().Interface().(encoding.TextUnmarshaler)
-		if field.Kind() == reflect.Struct && !isText {
+		if isSection(field.Type()) {
 			overlay(field, name+"_", lookup, problems)
 			continue
 		}
@@ -94,6 +93,11 @@ func overlay(v reflect.Value, prefix string, lookup func(string) (string, bool),
 			*problems = append(*problems, fmt.Errorf("%s: %w", name, err))
 		}
 	}
+}
+
+// isSection says whether a field holds keys, and is none itself.
+func isSection(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && !reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
 func set(field reflect.Value, text string) error {

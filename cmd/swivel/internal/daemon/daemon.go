@@ -46,7 +46,7 @@ const (
 
 // Daemon is a running swivel. Its methods are safe for concurrent use.
 type Daemon struct {
-	cfg config.Config
+	cfg config.Config // of the keys in live: guarded by reloadMu
 	log *eventlog.Log
 
 	store      storage.Store
@@ -69,6 +69,7 @@ type Daemon struct {
 	sources  *Sources   // guarded by reloadMu
 	// listsNamed tells a watch that there are other lists now.
 	listsNamed chan struct{}
+	readConfig func() (config.Config, error) // nil: not read again
 	// stored answers what the database knows of those that join the pool; nil
 	// but while it is filled.
 	stored func(pool.ID) (breaker.Snapshot, bool)

@@ -12,19 +12,21 @@ import (
 	"swivel/breaker"
 	"swivel/cmd/swivel/internal/admin"
 	"swivel/cmd/swivel/internal/auth"
+	"swivel/cmd/swivel/internal/config"
 	"swivel/pool"
 )
 
-// Reload reads the lists and the file of users again. With any list unreadable or
-// empty the old pool stays, with a bad line of the other the old users do; the
-// error says so. A proxy that is back on a list goes on where it was.
+// Reload reads the lists, the file of users and the configuration again. With any
+// list unreadable or empty the old pool stays, with a bad line of the others the
+// old users and the old configuration do; the error says so. A proxy that is back
+// on a list goes on where it was.
 func (d *Daemon) Reload() (admin.Reloaded, error) { return d.reload(context.Background()) }
 
 // refreshLists reloads now and then if some of the lists have to be fetched, until
 // ctx ends.
 func (d *Daemon) refreshLists(ctx context.Context) {
 	period := time.Duration(d.cfg.ProxiesRefresh)
-	if period == 0 || !slices.ContainsFunc(d.cfg.Proxies, isURL) {
+	if period == 0 {
 		return
 	}
 	ticker := time.NewTicker(period)
@@ -34,21 +36,37 @@ func (d *Daemon) refreshLists(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			_, _ = d.reload(ctx) // the log says it
+			if slices.ContainsFunc(d.lists(), isURL) {
+				d.refresh(ctx)
+			}
 		}
+	}
+}
+
+// refresh reads the lists again, and nothing else.
+func (d *Daemon) refresh(ctx context.Context) {
+	d.reloadMu.Lock()
+	defer d.reloadMu.Unlock()
+	lists, err := d.sources.Read(ctx, d.cfg.Proxies, d.cfg.BreakerSettings())
+	if ctx.Err() == nil { // else it is the end: nothing that failed now says anything
+		_, _ = d.take(lists, err) // the log says it
 	}
 }
 
 func (d *Daemon) reload(ctx context.Context) (admin.Reloaded, error) {
 	d.reloadMu.Lock()
 	defer d.reloadMu.Unlock()
-	usersErr := d.reloadUsers()
-	lists, err := d.sources.Read(ctx, d.cfg.Proxies, d.cfg.BreakerSettings())
-	if ctx.Err() != nil {
-		return admin.Reloaded{}, ctx.Err() // the end: nothing that failed now says anything
-	}
+	next, restart, configErr := d.nextConfig()
+	_ = d.log.SetLevel(next.Log.Level) // which was valid
+	d.cfg.Log.Level = next.Log.Level
+	usersErr := d.reloadUsers(next)
+	lists, err := d.sources.Read(ctx, next.Proxies, d.cfg.BreakerSettings())
 	done, err := d.take(lists, err)
-	return done, errors.Join(usersErr, err)
+	if err == nil {
+		d.nameLists(next.Proxies)
+	}
+	done.RestartNeeded = restart
+	return done, errors.Join(configErr, usersErr, err)
 }
 
 // reloadChanged reads the list files again if they are not as they were read.
@@ -97,16 +115,17 @@ func (d *Daemon) take(lists Lists, err error) (admin.Reloaded, error) {
 
 // reloadUsers leaves alone what each client has under way: that was begun by
 // somebody who was allowed to.
-func (d *Daemon) reloadUsers() error {
-	if d.cfg.UsersFile == "" {
+func (d *Daemon) reloadUsers(next config.Config) error {
+	if next.UsersFile == "" && slices.Equal(next.Users, d.cfg.Users) && d.cfg.UsersFile == "" {
 		return nil
 	}
-	users, err := auth.Read(d.cfg.Users, d.cfg.UsersFile)
+	users, err := auth.Read(next.Users, next.UsersFile)
 	if err != nil {
 		d.log.Error().Err(err).Msg("reload of the users refused: the old ones stay")
 		return fmt.Errorf("%w: the old users stay", err)
 	}
 	d.guard.Replace(users)
+	d.cfg.Users, d.cfg.UsersFile = next.Users, next.UsersFile
 	d.log.Info().Int("users", users.Len()).Msg("users reloaded")
 	return nil
 }

@@ -80,6 +80,11 @@ func (r *rig) start() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	r.runs(d)
+}
+
+// runs runs the daemon until stop.
+func (r *rig) runs(d *Daemon) {
 	r.Daemon = d
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

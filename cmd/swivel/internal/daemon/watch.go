@@ -30,7 +30,7 @@ type watch struct {
 
 // newWatch begins to watch; nil if there are no files, or it cannot.
 func (d *Daemon) newWatch() *watch {
-	if len(d.cfg.Proxies) == 0 {
+	if len(d.lists()) == 0 {
 		return nil
 	}
 	events, err := fsnotify.NewWatcher()
@@ -107,11 +107,8 @@ func (w *watch) follow() {
 
 // listFiles are the lists that are files and exist, as they are now.
 func (d *Daemon) listFiles() map[string]fs.FileInfo {
-	d.reloadMu.Lock()
-	sources := d.cfg.Proxies
-	d.reloadMu.Unlock()
 	files := map[string]fs.FileInfo{}
-	for _, source := range sources {
+	for _, source := range d.lists() {
 		if isURL(source) {
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -21,7 +22,38 @@ import (
 
 // Log is the daemon's log.
 type Log struct {
-	zerolog.Logger
+	zerolog.Logger              // lets everything through
+	level          atomic.Int32 // zerolog's; below it nothing is written
+}
+
+// SetLevel makes another level the lowest that is written.
+func (l *Log) SetLevel(level string) error {
+	parsed, err := zerolog.ParseLevel(level)
+	if err != nil || level == "" {
+		return fmt.Errorf("log.level: want debug, info, warn or error, not %q", level)
+	}
+	l.level.Store(int32(parsed))
+	return nil
+}
+
+// Debug begins a line of that level, as the following do of theirs; nil, which
+// takes everything and writes nothing, if the level is not written.
+func (l *Log) Debug() *zerolog.Event { return l.from(zerolog.DebugLevel) }
+
+// Info is for what happens.
+func (l *Log) Info() *zerolog.Event { return l.from(zerolog.InfoLevel) }
+
+// Warn is for what somebody should know of.
+func (l *Log) Warn() *zerolog.Event { return l.from(zerolog.WarnLevel) }
+
+// Error is for what somebody should mend.
+func (l *Log) Error() *zerolog.Event { return l.from(zerolog.ErrorLevel) }
+
+func (l *Log) from(level zerolog.Level) *zerolog.Event {
+	if int32(level) < l.level.Load() {
+		return nil
+	}
+	return l.WithLevel(level)
 }
 
 // The default has whole seconds, which is too coarse to tell the order of
@@ -31,9 +63,9 @@ func init() { zerolog.TimeFieldFormat = "2006-01-02T15:04:05.000Z07:00" }
 // New returns a log that writes to w as "json" or as lines for a "console", from
 // the given level up ("debug", "info", "warn", "error").
 func New(w io.Writer, format, level string) (*Log, error) {
-	parsed, err := zerolog.ParseLevel(level)
-	if err != nil || level == "" {
-		return nil, fmt.Errorf("log.level: want debug, info, warn or error, not %q", level)
+	l := new(Log)
+	if err := l.SetLevel(level); err != nil {
+		return nil, err
 	}
 	w = zerolog.SyncWriter(w)
 	switch format {
@@ -43,7 +75,8 @@ func New(w io.Writer, format, level string) (*Log, error) {
 	default:
 		return nil, fmt.Errorf("log.format: want json or console, not %q", format)
 	}
-	return &Log{zerolog.New(w).Level(parsed).With().Timestamp().Logger()}, nil
+	l.Logger = zerolog.New(w).With().Timestamp().Logger()
+	return l, nil
 }
 
 // Exchange is one client request, as its log line shows it.
