@@ -32,7 +32,7 @@ const (
 	deadLasts   = 60 * time.Second
 	// clientPause is how soon a client that was refused asks again, whatever it
 	// was told.
-	clientPause = 100 * time.Millisecond
+	clientPause = 250 * time.Millisecond
 	// probeRate of the pool: the default and one for each hundred.
 	probeRate = 5 + deadProxies/100
 )
