@@ -120,6 +120,19 @@ func (c *Client) Plain() error {
 	return err
 }
 
+// PlainAgain is Plain, once more on a new connection when the one that was kept
+// has been closed, as every client does it: tinyproxy closes after each answer
+// without a word.
+func (c *Client) PlainAgain() error {
+	kept := c.conn != nil
+	err := c.Plain()
+	if err == nil || !kept {
+		return err
+	}
+	c.Close()
+	return c.Plain()
+}
+
 // ask sends a request and reads the answer.
 func (c *Client) ask(request []byte) (closes bool, err error) {
 	if _, err := c.conn.Write(request); err != nil {

@@ -100,6 +100,23 @@ func TestProxyThatClosesAfterEachAnswerIsNoFailure(t *testing.T) {
 	}
 }
 
+func TestProxyThatClosesWithoutAWordIsAskedAgain(t *testing.T) {
+	c := NewClient(script(t, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
+	defer c.Close()
+	for range 3 {
+		if err := c.PlainAgain(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := c.Plain(); err == nil {
+		t.Error("the connection was closed, and Plain does not notice")
+	}
+	refuses := NewClient(script(t, "HTTP/1.1 503 No proxy\r\n\r\n"))
+	if err := refuses.PlainAgain(); err == nil {
+		t.Error("503 is no failure")
+	}
+}
+
 func TestBulkThatIsCutShortIsAFailure(t *testing.T) {
 	const granted = "HTTP/1.1 200 OK\r\n\r\n"
 	for _, text := range []string{granted, granted + "HTTP/1.1 200 OK\r\nContent-Length: 1048576\r\n\r\nxx", granted + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nxx"} {

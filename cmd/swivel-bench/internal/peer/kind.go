@@ -23,9 +23,10 @@ type Kind struct {
 	Name    string // in tables
 	Program string // a name in the path, which is also that of its Debian package, or a file
 	As      process.As
-	config  string // a template in configs
+	config  string // a template in configs, filled in with a launch
 	mode    string // for haproxy.cfg
-	command func(program, config string, s Setting) *exec.Cmd
+	version string // the argument that makes it say its version
+	command func(program, config string, l launch) *exec.Cmd
 }
 
 // Setting is what a proxy is started with.
@@ -35,6 +36,15 @@ type Setting struct {
 	FDs         int    // how many descriptors it may have
 	Dir         string // for its files; everybody may enter it, and Start makes a folder in it
 	Admin       bool   // swivel only: with its admin listener
+}
+
+// launch is what one start of a proxy adds to its setting.
+type launch struct {
+	Setting
+	Mode   string
+	Port   int    // on the loopback, for clients
+	Listen string // the same as host and port
+	Manage string // host and port of the admin listener, or off
 }
 
 // The kinds.
@@ -47,24 +57,24 @@ const (
 
 // Swivel is the program under test, run as a user of its own if as is not zero.
 func Swivel(name, program string, as process.As) Kind {
-	return Kind{Name: name, Program: program, As: as, config: "swivel.txt",
-		command: func(program, list string, s Setting) *exec.Cmd {
-			cmd := exec.Command(program, "serve", "--proxies", list)
-			cmd.Env = []string{fmt.Sprintf("SWIVEL_LIMITS_CONNECTIONS=%d", s.Connections), "SWIVEL_DB=swivel.db"}
+	return Kind{Name: name, Program: program, As: as, config: "swivel.txt", version: "version",
+		command: func(program, list string, l launch) *exec.Cmd {
+			cmd := exec.Command(program, "serve", "--proxies", list, "--listen", l.Listen, "--admin", l.Manage, "--db", "swivel.db")
+			cmd.Env = []string{fmt.Sprintf("SWIVEL_LIMITS_CONNECTIONS=%d", l.Connections)}
 			return cmd
 		}}
 }
 
 // Others are the proxies that swivel is compared with.
 func Others() []Kind {
-	haproxy := func(program, config string, _ Setting) *exec.Cmd { return exec.Command(program, "-db", "-f", config) }
+	haproxy := func(program, config string, _ launch) *exec.Cmd { return exec.Command(program, "-db", "-f", config) }
+	squid := func(program, config string, _ launch) *exec.Cmd { return exec.Command(program, "-N", "-f", config) }
+	tinyproxy := func(program, config string, _ launch) *exec.Cmd { return exec.Command(program, "-d", "-c", config) }
 	return []Kind{
-		{Name: HAProxyTCP, Program: "haproxy", config: "haproxy.cfg", mode: "tcp", command: haproxy},
-		{Name: HAProxyHTTP, Program: "haproxy", config: "haproxy.cfg", mode: "http", command: haproxy},
-		{Name: Squid, Program: "squid", config: "squid.conf",
-			command: func(program, config string, _ Setting) *exec.Cmd { return exec.Command(program, "-N", "-f", config) }},
-		{Name: Tinyproxy, Program: "tinyproxy", config: "tinyproxy.conf",
-			command: func(program, config string, _ Setting) *exec.Cmd { return exec.Command(program, "-d", "-c", config) }},
+		{Name: HAProxyTCP, Program: "haproxy", config: "haproxy.cfg", mode: "tcp", version: "-v", command: haproxy},
+		{Name: HAProxyHTTP, Program: "haproxy", config: "haproxy.cfg", mode: "http", version: "-v", command: haproxy},
+		{Name: Squid, Program: "squid", config: "squid.conf", version: "-v", command: squid},
+		{Name: Tinyproxy, Program: "tinyproxy", config: "tinyproxy.conf", version: "-v", command: tinyproxy},
 	}
 }
 
@@ -91,11 +101,7 @@ func (k Kind) Version() string {
 	if err != nil {
 		return k.Name
 	}
-	flag := "-v"
-	if k.config == "swivel.txt" {
-		flag = "version"
-	}
-	out, err := exec.Command(path, flag).Output()
+	out, err := exec.Command(path, k.version).Output()
 	line, _, _ := strings.Cut(string(out), "\n")
 	if line = strings.TrimSpace(line); err != nil || line == "" {
 		return k.Name

@@ -43,10 +43,10 @@ func TestEachPeerServesBothKindsOfRequests(t *testing.T) {
 		}
 		c := load.NewClient(r.Addr)
 		for range 3 {
-			if err := c.Tunnel(); err != nil {
+			if err := c.TunnelBeside(); err != nil {
 				t.Errorf("%s: tunnel: %v", k.Name, err)
 			}
-			if err := c.Plain(); err != nil {
+			if err := c.PlainAgain(); err != nil {
 				t.Errorf("%s: plain: %v", k.Name, err)
 			}
 		}

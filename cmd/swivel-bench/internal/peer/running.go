@@ -56,7 +56,7 @@ func (k Kind) Start(ctx context.Context, s Setting) (*Running, error) {
 }
 
 func (k Kind) try(ctx context.Context, program string, s Setting) (*Running, error) {
-	dir, err := os.MkdirTemp(s.Dir, k.Program[strings.LastIndexByte(k.Program, '/')+1:]+"-")
+	dir, err := os.MkdirTemp(s.Dir, "proxy-")
 	if err != nil {
 		return nil, err
 	}
@@ -64,18 +64,15 @@ func (k Kind) try(ctx context.Context, program string, s Setting) (*Running, err
 	if err != nil {
 		return nil, err
 	}
-	r := &Running{Kind: k, Addr: loopback(ports[0]), dir: dir}
-	cmd, err := k.prepare(program, dir, ports[0], s)
+	l := launch{Setting: s, Mode: k.mode, Port: ports[0], Listen: loopback(ports[0]), Manage: "off"}
+	r := &Running{Kind: k, Addr: l.Listen, dir: dir}
+	if s.Admin {
+		r.Admin = loopback(ports[1])
+		l.Manage = r.Admin
+	}
+	cmd, err := k.prepare(program, dir, l)
 	if err != nil {
 		return nil, err
-	}
-	if k.config == "swivel.txt" {
-		admin := "off"
-		if s.Admin {
-			r.Admin = loopback(ports[1])
-			admin = r.Admin
-		}
-		cmd.Args = append(cmd.Args, "--listen", r.Addr, "--admin", admin)
 	}
 	if r.Group, err = process.Start(cmd, dir, k.Name, k.As); err != nil {
 		return nil, err
@@ -88,9 +85,9 @@ func (k Kind) try(ctx context.Context, program string, s Setting) (*Running, err
 }
 
 // prepare writes the configuration and makes the command.
-func (k Kind) prepare(program, dir string, port int, s Setting) (*exec.Cmd, error) {
+func (k Kind) prepare(program, dir string, l launch) (*exec.Cmd, error) {
 	file := filepath.Join(dir, k.config)
-	text, err := k.render(port, s)
+	text, err := k.render(l)
 	if err == nil {
 		err = os.WriteFile(file, []byte(text), 0o644)
 	}
@@ -103,24 +100,20 @@ func (k Kind) prepare(program, dir string, port int, s Setting) (*exec.Cmd, erro
 	if err != nil {
 		return nil, err
 	}
-	cmd := k.command(program, file, s)
+	cmd := k.command(program, file, l)
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Env, "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "TMPDIR="+dir)
 	return cmd, nil
 }
 
 // render fills the configuration's template in.
-func (k Kind) render(port int, s Setting) (string, error) {
+func (k Kind) render(l launch) (string, error) {
 	t, err := template.ParseFS(configs, "config/"+k.config)
 	if err != nil {
 		return "", err
 	}
 	var text strings.Builder
-	err = t.Execute(&text, struct {
-		Setting
-		Port int
-		Mode string
-	}{s, port, k.mode})
+	err = t.Execute(&text, l)
 	return text.String(), err
 }
 

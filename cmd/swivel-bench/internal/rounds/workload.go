@@ -61,7 +61,7 @@ func Workloads(a Amounts) []Workload {
 			run:   requests(a.Tunnels, func(_ context.Context, c *load.Client) error { return c.Tunnel() })},
 		{Name: "plain", Columns: perRequest, room: 10 * clients,
 			Title: fmt.Sprintf("plain http, kept alive: absolute-form GET of 1 KiB; %d requests, %d clients", a.Plain, clients),
-			run:   requests(a.Plain, func(_ context.Context, c *load.Client) error { return c.Plain() })},
+			run:   requests(a.Plain, func(_ context.Context, c *load.Client) error { return c.PlainAgain() })},
 		{Name: "bulk", Columns: perGiB, without: peer.HAProxyHTTP, asOther: true, room: 10 * clients,
 			Title: fmt.Sprintf("bulk: one tunnel at a time; %d MiB in each", perTransfer(a.Bulk, 1)),
 			run:   transfers(a.Bulk, 1)},
