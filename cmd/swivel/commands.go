@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime/debug"
 
+	"swivel/cmd/swivel/internal/admin"
 	"swivel/cmd/swivel/internal/auth"
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/daemon"
@@ -46,8 +47,9 @@ func (f *settings) load(s streams, defaults config.Config, adjust func(*config.C
 		adjust(&c)
 	}
 	_, usersErr := auth.Read(c.Users, c.UsersFile)
+	_, tokenErr := admin.ReadToken(c.AdminToken, c.AdminTokenFile)
 	_, logErr := eventlog.New(io.Discard, c.Log.Format, c.Log.Level)
-	if err := errors.Join(err, c.Validate(), usersErr, logErr); err != nil {
+	if err := errors.Join(err, c.Validate(), usersErr, tokenErr, logErr); err != nil {
 		return c, usageError{err}
 	}
 	return c, nil

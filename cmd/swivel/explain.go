@@ -71,6 +71,11 @@ func (c *explainCmd) askDaemon(cfg config.Config) (e admin.Explanation, err erro
 	if err != nil {
 		return e, err
 	}
+	token, err := admin.ReadToken(cfg.AdminToken, cfg.AdminTokenFile)
+	if err != nil {
+		return e, usageError{err}
+	}
+	admin.Authorize(request, token)
 	direct := http.Transport{} // never by way of a proxy
 	response, err := direct.RoundTrip(request)
 	if err != nil {

@@ -1,8 +1,9 @@
 // Package admin is the listener for operators, apart from the one for clients:
 // health, readiness, the state of the pool as JSON, and pausing proxies.
 //
-// It listens on loopback only. A page in the operator's browser could still
-// reach it by a name of its own that resolves to 127.0.0.1, so requests under
+// Who asks has to show a token, if there is one; without one it listens on
+// loopback only. A page in the operator's browser could still reach that by a
+// name of its own that resolves to 127.0.0.1, so without a token requests under
 // such a name are refused.
 package admin
 
@@ -24,6 +25,7 @@ import (
 type Server struct {
 	listener net.Listener
 	http     *http.Server
+	lock     lock
 	operator atomic.Pointer[Operator]
 }
 
@@ -45,14 +47,15 @@ type Operator interface {
 	ParseUser(user string) (name string, r route.Route, err error)
 }
 
-// Listen opens the socket.
-func Listen(ctx context.Context, address string) (*Server, error) {
+// Listen opens the socket. Who asks for more than health has to show the token;
+// "": nobody has to.
+func Listen(ctx context.Context, address string, token pool.Secret) (*Server, error) {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{listener: ln}
+	s := &Server{listener: ln, lock: newLock(token)}
 	s.http = &http.Server{Handler: s.handler(), ReadTimeout: 10 * time.Second, WriteTimeout: time.Minute, IdleTimeout: time.Minute}
 	return s, nil
 }
@@ -74,18 +77,42 @@ func (s *Server) Close() {
 	_ = s.listener.Close()
 }
 
+// endpoint is a path and who answers under it.
+type endpoint struct {
+	pattern string // of [http.ServeMux]
+	serve   http.HandlerFunc
+}
+
+// open are the routes that take no token.
+func (s *Server) open() []endpoint {
+	return []endpoint{
+		{"GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) }},
+		{"GET /readyz", s.ready},
+	}
+}
+
+// guarded are the routes that take the token.
+func (s *Server) guarded() []endpoint {
+	return []endpoint{
+		{"GET /metrics", func(w http.ResponseWriter, r *http.Request) { (*s.operator.Load()).Metrics().ServeHTTP(w, r) }},
+		{"GET /api/v1/proxies", s.proxies},
+		{"GET /api/v1/explain", s.explain},
+		{"POST /api/v1/reload", s.reload},
+		{"POST /api/v1/proxies/{id}/{action}", s.act},
+		{"POST /api/v1/tags/{tag}/{action}", s.act},
+	}
+}
+
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
-	mux.HandleFunc("GET /readyz", s.ready)
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) { (*s.operator.Load()).Metrics().ServeHTTP(w, r) })
-	mux.HandleFunc("GET /api/v1/proxies", s.proxies)
-	mux.HandleFunc("GET /api/v1/explain", s.explain)
-	mux.HandleFunc("POST /api/v1/reload", s.reload)
-	mux.HandleFunc("POST /api/v1/proxies/{id}/{action}", s.act)
-	mux.HandleFunc("POST /api/v1/tags/{tag}/{action}", s.act)
+	for _, one := range s.open() {
+		mux.HandleFunc(one.pattern, one.serve)
+	}
+	for _, one := range s.guarded() {
+		mux.HandleFunc(one.pattern, s.withToken(one.serve))
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !localName(r.Host) {
+		if !s.lock.set && !localName(r.Host) {
 			http.Error(w, "use the address this listens on", http.StatusForbidden)
 			return
 		}

@@ -71,12 +71,18 @@ type rig struct {
 
 func newRig(t *testing.T, lines ...string) *rig {
 	t.Helper()
+	return newRigWith(t, "", lines...)
+}
+
+// newRigWith is newRig with a token.
+func newRigWith(t *testing.T, token pool.Secret, lines ...string) *rig {
+	t.Helper()
 	list, err := pool.ParseList(strings.NewReader(strings.Join(lines, "\n")+"\n"), os.LookupEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &rig{operator: &operator{pool: pool.New(list.Specs, pool.Options{Salt: []byte("salt")}, time.Now())}}
-	s, err := Listen(t.Context(), "127.0.0.1:0")
+	s, err := Listen(t.Context(), "127.0.0.1:0", token)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,8 +22,13 @@ import (
 // Config is the whole configuration. The zero value is not usable; see
 // Default.
 type Config struct {
-	Listen         string   `yaml:"listen"`           // address that clients connect to
-	Admin          string   `yaml:"admin"`            // address of the admin API, or "off"
+	Listen string `yaml:"listen"` // address that clients connect to
+	Admin  string `yaml:"admin"`  // address of the admin API, or "off"
+	// AdminToken is what the admin API wants to be shown, AdminTokenFile a file
+	// that holds it; both "": nothing.
+	AdminToken     pool.Secret `yaml:"admin_token"`
+	AdminTokenFile string      `yaml:"admin_token_file"`
+
 	DB             string   `yaml:"db"`               // database file, or ":memory:"
 	Proxies        []string `yaml:"proxies"`          // lists: files, or http and https URLs
 	ProxiesRefresh Duration `yaml:"proxies_refresh"`  // how often URLs are fetched; 0: with a reload only
@@ -281,8 +286,9 @@ func (c *Config) checkListen(bad func(key, format string, args ...any)) {
 	switch loopback, err := isLoopback(c.Admin); {
 	case err != nil:
 		bad("admin", "want host:port such as 127.0.0.1:8485, or off")
-	case !loopback:
-		bad("admin", "want a loopback address: the admin API has no authentication")
+	case !loopback && c.AdminToken == "" && c.AdminTokenFile == "":
+		bad("admin", "%s can be reached from other machines, and everybody could command this swivel; "+
+			"listen on 127.0.0.1, or give a token with SWIVEL_ADMIN_TOKEN or admin_token_file", c.Admin)
 	case sameAddress(c.Admin, c.Listen):
 		bad("admin", "want another port than listen has")
 	}

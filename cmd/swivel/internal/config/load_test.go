@@ -148,7 +148,7 @@ func TestEveryKeyIsAnEnvironmentVariable(t *testing.T) {
 	samples := map[reflect.Type]string{
 		reflect.TypeFor[string](): "sample", reflect.TypeFor[int](): "321", reflect.TypeFor[float64](): "0.321", reflect.TypeFor[bool](): "true",
 		reflect.TypeFor[Duration](): "321s", reflect.TypeFor[Hedge](): "321ms", reflect.TypeFor[[]string](): "one,two",
-		reflect.TypeFor[[]int](): "403,429", reflect.TypeFor[pool.Strategy](): "fastest",
+		reflect.TypeFor[[]int](): "403,429", reflect.TypeFor[pool.Strategy](): "fastest", reflect.TypeFor[pool.Secret](): "sample",
 		reflect.TypeFor[attempts.Exhausted](): "wait",
 	}
 	defaults, n := Default(), 0

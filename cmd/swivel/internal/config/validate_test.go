@@ -34,9 +34,9 @@ func TestWhoMayReachTheListeners(t *testing.T) {
 		{listen: "192.168.1.1:1", admin: "off", want: "listen: 192.168.1.1:1 can be reached"},
 		{listen: "[fe80::1%lo]:1", admin: "off", want: "listen: [fe80::1%lo]:1 can be reached"},
 		{listen: "0.0.0.0:1", admin: "off", open: true},
-		{listen: "127.0.0.1:1", admin: "0.0.0.0:2", open: true, want: "admin: want a loopback address"},
-		{listen: "127.0.0.1:1", admin: ":2", want: "admin: want a loopback address"},
-		{listen: "127.0.0.1:1", admin: "10.0.0.1:2", want: "admin: want a loopback address"},
+		{listen: "127.0.0.1:1", admin: "0.0.0.0:2", open: true, want: "admin: 0.0.0.0:2 can be reached"},
+		{listen: "127.0.0.1:1", admin: ":2", want: "admin: :2 can be reached"},
+		{listen: "127.0.0.1:1", admin: "10.0.0.1:2", want: "admin: 10.0.0.1:2 can be reached"},
 		{listen: "127.0.0.1:1", admin: "127.0.0.1:1", want: "admin: want another port"},
 		{listen: "127.0.0.1:8080", admin: "localhost:8080", want: "admin: want another port"},
 		{listen: "127.0.0.1:http", admin: "127.0.0.1:80", want: "admin: want another port"},
@@ -54,6 +54,20 @@ func TestWhoMayReachTheListeners(t *testing.T) {
 		err := cfg.Validate()
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
 			t.Errorf("%q, %q, open %v: %v, want %q", c.listen, c.admin, c.open, err, c.want)
+		}
+	}
+}
+
+func TestTokenKeepsStrangersOutOfTheAdminAPI(t *testing.T) {
+	for _, set := range []func(*Config){
+		func(c *Config) { c.AdminToken = "0123456789abcdef" },
+		func(c *Config) { c.AdminTokenFile = "token" },
+	} {
+		c := Default()
+		c.Admin = "0.0.0.0:8485"
+		set(&c)
+		if err := c.Validate(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -134,7 +134,11 @@ func (d *Daemon) listen(ctx context.Context) (err error) {
 	if d.cfg.Admin == "off" {
 		return nil
 	}
-	if d.admin, err = admin.Listen(ctx, d.cfg.Admin); err != nil {
+	token, err := admin.ReadToken(d.cfg.AdminToken, d.cfg.AdminTokenFile)
+	if err != nil {
+		return err
+	}
+	if d.admin, err = admin.Listen(ctx, d.cfg.Admin, token); err != nil {
 		return fmt.Errorf("admin: cannot listen on %s: %w", d.cfg.Admin, socketReason(err))
 	}
 	d.self = append(d.self, d.admin.Addr().(*net.TCPAddr).AddrPort())

@@ -1,0 +1,60 @@
+package daemon
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// The proxies of the pool may be on this machine too, so the admin API must not
+// be a target, wherever it listens and however its address is written.
+func TestAdminAPICannotBeReachedThroughTheProxy(t *testing.T) {
+	for _, admin := range []string{"127.0.0.1:0", "0.0.0.0:0", ":0"} {
+		t.Run(admin, func(t *testing.T) {
+			met := make(chan struct{}, 100)
+			r := newRig(t, scripted(t, "HTTP/1.1 200 OK\r\n\r\n", func() { met <- struct{}{} }))
+			r.cfg.Admin, r.cfg.AdminToken = admin, "0123456789abcdef"
+			r.start()
+			port := strconv.Itoa(int(r.AdminAddr().Port()))
+			for _, host := range []string{
+				"127.0.0.1", "localhost", "LOCALHOST.", "api.localhost", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "0.0.0.0", "0", "127.0.0.1.",
+				"[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:127.0.0.1]", "[::]",
+			} {
+				target := host + ":" + port
+				if status := r.connect(target); status != 403 {
+					t.Errorf("CONNECT %s: %d", target, status)
+				}
+				if status := r.get("http://" + target + "/api/v1/proxies"); status != 403 {
+					t.Errorf("GET %s: %d", target, status)
+				}
+			}
+			if len(met) > 0 {
+				t.Errorf("%d requests came to a proxy", len(met))
+			}
+		})
+	}
+}
+
+// get asks for a plain URL through the daemon and returns the status.
+func (r *rig) get(url string) int {
+	r.t.Helper()
+	conn, err := net.Dial("tcp", r.Addr().String())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x.test\r\nConnection: close\r\n\r\n", url); err != nil {
+		r.t.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	return response.StatusCode
+}
