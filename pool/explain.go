@@ -98,12 +98,15 @@ func (x *Exchange) stays(s *snapshot, v *view, now time.Time) bool {
 
 // why says why the exchange does not get the member, first what weighs most.
 func (x *Exchange) why(v *view, m *Proxy, now time.Time) Skip {
+	pause := m.paused.Load()
 	switch {
 	case m.Spec.Weight == 0:
 		return Drained
 	case !v.has(m):
 		return Mismatch
-	case m.paused.Load() != nil:
+	case pause != nil && pause.Drain:
+		return Drained
+	case pause != nil:
 		return Paused
 	case m.breaker.Resting():
 		return Open

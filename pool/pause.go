@@ -9,6 +9,9 @@ type Pause struct {
 	Reason string
 	By     string
 	At     time.Time
+	// Drain: it is put aside to run dry, as a proxy of weight 0 is. That makes no
+	// difference to what it gets.
+	Drain bool
 }
 
 // Pause takes the proxies out of use: no new exchange gets them, those under way

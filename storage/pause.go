@@ -19,6 +19,7 @@ type Pause struct {
 	Reason  string    // one line, may be empty
 	By      string    // who asked for it; empty if unknown
 	At      time.Time // when
+	Drain   bool      // it is put aside to run dry
 }
 
 // Validate says why a pause cannot be stored, or nil.

@@ -61,6 +61,14 @@ type Store interface {
 	// ClearPause removes the pause of a proxy. found is false if there was none.
 	ClearPause(ctx context.Context, proxyID string) (found bool, err error)
 
+	// Audit appends a deed of an operator to a log that is never shortened. It has
+	// been stored when Audit returns. An invalid deed (see [Deed.Validate]) fails
+	// the call.
+	Audit(ctx context.Context, deed Deed) error
+
+	// Deeds returns the last deeds that make sense, the latest first, at most limit.
+	Deeds(ctx context.Context, limit int) ([]Deed, error)
+
 	// SaveTargets replaces all bans and all rests of targets by these, or, with
 	// an error, leaves both as they were. It keeps of them what [Lasting]
 	// says: targets are named by clients, and one strange name must not cost

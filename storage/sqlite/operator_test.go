@@ -34,12 +34,13 @@ func TestPauseSurvivesReopening(t *testing.T) {
 func TestNonsenseCostsNoOtherPauseOrBan(t *testing.T) {
 	store, _ := mustOpen(t, tempPath(t))
 	for _, row := range []string{
-		"pauses VALUES ('sound', 'r', 1770000000, '')",
-		"pauses VALUES ('u:s3cret@h', 'r', 1770000000, '')",
-		"pauses VALUES ('time', 'r', 'yesterday', '')",
-		"pauses VALUES ('blob', x'00', 1770000000, '')",
-		"pauses VALUES ('lines', 'r' || char(10), 1770000000, '')",
-		"pauses VALUES ('long', hex(zeroblob(5000)), 1770000000, '')",
+		"pauses VALUES ('sound', 'r', 1770000000, '', 0)",
+		"pauses VALUES ('u:s3cret@h', 'r', 1770000000, '', 0)",
+		"pauses VALUES ('time', 'r', 'yesterday', '', 0)",
+		"pauses VALUES ('blob', x'00', 1770000000, '', 0)",
+		"pauses VALUES ('lines', 'r' || char(10), 1770000000, '', 0)",
+		"pauses VALUES ('drain', 'r', 1770000000, '', 2)",
+		"pauses VALUES ('long', hex(zeroblob(5000)), 1770000000, '', 0)",
 		"bans VALUES ('sound', 'x:1', 1780000000)",
 		"bans VALUES ('never', 'x:1', 9e999)",
 		"bans VALUES ('text', 'x:1', 'for ever')",

@@ -8,9 +8,9 @@ import (
 	"swivel/storage"
 )
 
-const selectPauses = "SELECT proxy_id, reason, paused_by, paused_at FROM pauses"
+const selectPauses = "SELECT proxy_id, reason, paused_by, paused_at, drain FROM pauses"
 
-const upsertPause = "INSERT OR REPLACE INTO pauses (proxy_id, reason, paused_by, paused_at) VALUES (?, ?, ?, ?)"
+const upsertPause = "INSERT OR REPLACE INTO pauses (proxy_id, reason, paused_by, paused_at, drain) VALUES (?, ?, ?, ?, ?)"
 
 // Pauses reads every pause; rows of nonsense are left out.
 func (s *Store) Pauses(ctx context.Context) ([]storage.Pause, error) {
@@ -27,7 +27,7 @@ func (s *Store) SetPause(ctx context.Context, pause storage.Pause) error {
 		return err
 	}
 	err := s.write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.Exec(upsertPause, pause.ProxyID, pause.Reason, pause.By, toSeconds(pause.At))
+		_, err := tx.Exec(upsertPause, pause.ProxyID, pause.Reason, pause.By, toSeconds(pause.At), pause.Drain)
 		return err
 	})
 	if err != nil {
@@ -59,6 +59,7 @@ func decodePause(d *decoder) (storage.Pause, error) {
 		Reason:  d.text("reason"),
 		By:      d.text("paused_by"),
 		At:      d.time("paused_at"),
+		Drain:   d.flag("drain"),
 	}
 	if d.err != nil {
 		return storage.Pause{}, d.err

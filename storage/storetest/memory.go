@@ -21,6 +21,7 @@ type Memory struct {
 	bans   []storage.Ban
 	rests  []storage.TargetRest
 	pins   map[string]storage.Pin
+	deeds  []storage.Deed
 	salt   []byte
 }
 

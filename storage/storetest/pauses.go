@@ -14,7 +14,7 @@ import (
 
 // Pause returns a valid pause in which no field is zero.
 func Pause(id string) storage.Pause {
-	return storage.Pause{ProxyID: id, Reason: "invoice 7 – we don't pay twice", By: "alice@10.0.0.1", At: Epoch}
+	return storage.Pause{ProxyID: id, Reason: "invoice 7 – we don't pay twice", By: "alice@10.0.0.1", At: Epoch, Drain: true}
 }
 
 func pauses(t *testing.T, store storage.Store) []storage.Pause {

@@ -42,6 +42,8 @@ func Run(t *testing.T, open Open) {
 		"later of two pauses wins":                 laterPauseWins,
 		"pruning lifts no pause":                   pruneKeepsPauses,
 		"invalid pause is refused":                 invalidPause,
+		"deeds are kept in order":                  auditIsKeptInOrder,
+		"invalid deed is refused":                  invalidDeed,
 		"targets are replaced as a whole":          targetsAreReplaced,
 		"what is over is not loaded":               overIsOver,
 		"strange target costs no other":            strangeTarget,

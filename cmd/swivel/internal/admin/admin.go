@@ -19,6 +19,7 @@ import (
 	"swivel/breaker"
 	"swivel/pool"
 	"swivel/pool/route"
+	"swivel/storage"
 )
 
 // Server is the admin listener.
@@ -34,6 +35,10 @@ type Operator interface {
 	Pool() *pool.Pool
 	// Stopping says that no new clients are taken.
 	Stopping() bool
+	// Audit stores what is going to be done; Deeds are the last of that, the latest
+	// first.
+	Audit(storage.Deed) error
+	Deeds(limit int) ([]storage.Deed, error)
 	// Pause takes proxies out of use, Resume puts them back; both are stored
 	// before they return.
 	Pause(members []*pool.Proxy, why pool.Pause) error
@@ -97,6 +102,7 @@ func (s *Server) guarded() []endpoint {
 		{"GET /metrics", func(w http.ResponseWriter, r *http.Request) { (*s.operator.Load()).Metrics().ServeHTTP(w, r) }},
 		{"GET /api/v1/proxies", s.proxies},
 		{"GET /api/v1/explain", s.explain},
+		{"GET /api/v1/audit", s.audit},
 		{"POST /api/v1/reload", s.reload},
 		{"POST /api/v1/proxies/{id}/{action}", s.act},
 		{"POST /api/v1/tags/{tag}/{action}", s.act},
@@ -160,7 +166,9 @@ type Proxy struct {
 	EffectiveWeight float64 `json:"effective_weight"`
 	InFlight        int     `json:"in_flight"`
 	Paused          bool    `json:"paused"`
+	Drained         bool    `json:"drained"` // by an operator, or by a weight of 0
 	PauseReason     string  `json:"pause_reason,omitempty"`
+	PausedBy        string  `json:"paused_by,omitempty"`
 }
 
 func (s *Server) proxies(w http.ResponseWriter, _ *http.Request) {
@@ -175,14 +183,14 @@ func (s *Server) proxies(w http.ResponseWriter, _ *http.Request) {
 
 func describe(m *pool.Proxy, now time.Time) Proxy {
 	snap := m.Breaker().Snapshot(now)
-	p := Proxy{ID: string(m.ID), Name: m.Spec.Label(), State: snap.State.String(), Weight: m.Spec.Weight, InFlight: m.InFlight()}
+	p := Proxy{Drained: m.Spec.Weight == 0, ID: string(m.ID), Name: m.Spec.Label(), State: snap.State.String(), Weight: m.Spec.Weight, InFlight: m.InFlight()}
 	if snap.State != breaker.Closed {
 		p.Cause = snap.Rule.String()
 		at := float64(snap.NextTest.UnixMilli()) / 1000
 		p.NextTestTime = &at
 	}
 	if pause := m.Paused(); pause != nil {
-		p.Paused, p.PauseReason = true, pause.Reason
+		p.Paused, p.Drained, p.PauseReason, p.PausedBy = !pause.Drain, pause.Drain, pause.Reason, pause.By
 	} else if snap.State == breaker.Closed {
 		p.EffectiveWeight = m.Spec.Weight * m.Breaker().Factor(now)
 	}

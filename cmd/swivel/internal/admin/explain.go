@@ -59,7 +59,7 @@ func toChance(c pool.Chance, now time.Time) Chance {
 	out := Chance{ID: string(c.Proxy.ID), Name: c.Proxy.Spec.Label(), Skip: c.Skip.String(),
 		Weight: c.Weight, Share: c.Share, After: c.After.Seconds()}
 	switch pause := c.Proxy.Paused(); {
-	case c.Skip == pool.Paused && pause != nil:
+	case (c.Skip == pool.Paused || c.Skip == pool.Drained) && pause != nil:
 		out.Cause = pause.Reason
 	case c.Skip == pool.Open:
 		if snap := c.Proxy.Breaker().Snapshot(now); snap.Rule != breaker.RuleNone {

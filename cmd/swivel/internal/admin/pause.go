@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"swivel/pool"
+	"swivel/storage"
 )
 
 // maxBody bounds a request body.
@@ -33,10 +34,11 @@ func readBody(w http.ResponseWriter, r *http.Request, body any, example string) 
 	return true
 }
 
-// act pauses or resumes a proxy, or all with a tag.
+// act pauses, drains or resumes a proxy, or all with a tag.
 func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Reason string `json:"reason"`
+		By     string `json:"by"`
 	}
 	if !readBody(w, r, &body, `{"reason": "vendor maintenance"}`) {
 		return
@@ -46,8 +48,33 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "no proxy has that id or tag")
 		return
 	}
-	s.carryOut(w, r.PathValue("action"), members, body.Reason)
+	deed := storage.Deed{Action: r.PathValue("action"), Input: body.Reason, Caller: caller(r, body.By), At: time.Now(), Subject: r.PathValue("id")}
+	if tag := r.PathValue("tag"); tag != "" {
+		deed.Subject = "tag:" + tag
+	}
+	if allowed(w, deed, body.By) && s.audited(w, deed) {
+		s.carryOut(w, deed, members)
+	}
 }
+
+// allowed refuses what makes no sense.
+func allowed(w http.ResponseWriter, d storage.Deed, by string) bool {
+	putsAside := d.Action == "pause" || d.Action == "drain"
+	switch {
+	case !putsAside && d.Action != "resume":
+		refuse(w, http.StatusNotFound, "want pause, drain or resume")
+	case putsAside && !sayable(d.Input), d.Input != "" && !sayable(d.Input):
+		refuse(w, http.StatusBadRequest, "reason: say why in one line of up to 1000 bytes, for whoever looks at it next")
+	case by != "" && (len(by) > maxBy || !sayable(by)):
+		refuse(w, http.StatusBadRequest, "by: want a name of up to 200 bytes")
+	default:
+		return true
+	}
+	return false
+}
+
+// maxBy leaves room for an address in what is stored of a caller.
+const maxBy = 200
 
 // chosen are the proxies that the path names.
 func (s *Server) chosen(r *http.Request) []*pool.Proxy {
@@ -60,21 +87,13 @@ func (s *Server) chosen(r *http.Request) []*pool.Proxy {
 	return nil
 }
 
-func (s *Server) carryOut(w http.ResponseWriter, action string, members []*pool.Proxy, reason string) {
+func (s *Server) carryOut(w http.ResponseWriter, d storage.Deed, members []*pool.Proxy) {
 	operator := *s.operator.Load()
 	var err error
-	switch action {
-	case "pause":
-		if !sayable(reason) {
-			refuse(w, http.StatusBadRequest, "reason: say why in one line of up to 1000 bytes, for whoever looks at it next")
-			return
-		}
-		err = operator.Pause(members, pool.Pause{Reason: reason, At: time.Now()})
-	case "resume":
+	if d.Action == "resume" {
 		err = operator.Resume(members)
-	default:
-		refuse(w, http.StatusNotFound, "want pause or resume")
-		return
+	} else {
+		err = operator.Pause(members, pool.Pause{Reason: d.Input, By: d.Caller, At: d.At, Drain: d.Action == "drain"})
 	}
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, "it could not be stored, and was done only where it was; the log says why")

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"swivel/storage"
 )
 
 // Reloaded says in JSON what a reload did.
@@ -25,12 +27,22 @@ type Reloaded struct {
 
 // reload reads the lists again, and what else the daemon reads again.
 func (s *Server) reload(w http.ResponseWriter, r *http.Request) {
-	if !readBody(w, r, new(struct{}), `{}`) {
+	var body struct {
+		By string `json:"by"`
+	}
+	if !readBody(w, r, &body, `{}`) {
 		return
 	}
 	operator := *s.operator.Load()
 	if operator.Stopping() {
 		refuse(w, http.StatusConflict, "swivel is stopping")
+		return
+	}
+	if body.By != "" && (len(body.By) > maxBy || !sayable(body.By)) {
+		refuse(w, http.StatusBadRequest, "by: want a name of up to 200 bytes")
+		return
+	}
+	if !s.audited(w, storage.Deed{At: time.Now(), Caller: caller(r, body.By), Action: "reload"}) {
 		return
 	}
 	// Lists may be fetched, each within its own time.

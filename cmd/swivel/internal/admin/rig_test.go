@@ -15,6 +15,7 @@ import (
 	"swivel/breaker"
 	"swivel/pool"
 	"swivel/pool/route"
+	"swivel/storage"
 )
 
 // operator does at once what the API asks for, or fails.
@@ -24,7 +25,10 @@ type operator struct {
 
 	mu    sync.Mutex
 	fails error
-	calls []string
+
+	auditFails error
+	deeds      []storage.Deed
+	calls      []string
 }
 
 func (o *operator) Pool() *pool.Pool { return o.pool }
@@ -48,6 +52,19 @@ func (o *operator) Resume(members []*pool.Proxy) error {
 }
 
 func (o *operator) Reload() (Reloaded, error) { return Reloaded{Added: 1, Kept: 2}, o.called("reload") }
+
+func (o *operator) Audit(d storage.Deed) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.deeds = append(o.deeds, d)
+	return o.auditFails
+}
+
+func (o *operator) Deeds(limit int) ([]storage.Deed, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.deeds[max(0, len(o.deeds)-limit):], o.auditFails
+}
 
 func (o *operator) called(what string) error {
 	o.mu.Lock()

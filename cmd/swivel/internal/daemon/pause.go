@@ -41,7 +41,7 @@ func (d *Daemon) loadPauses(ctx context.Context) error {
 	}
 	d.pauses.by = make(map[pool.ID]pool.Pause, len(stored))
 	for _, one := range stored {
-		d.pauses.by[pool.ID(one.ProxyID)] = pool.Pause{Reason: one.Reason, By: one.By, At: one.At}
+		d.pauses.by[pool.ID(one.ProxyID)] = pool.Pause{Reason: one.Reason, By: one.By, At: one.At, Drain: one.Drain}
 	}
 	d.pauses.applyTo(d.pool)
 	return nil
@@ -55,16 +55,38 @@ func (d *Daemon) Pause(members []*pool.Proxy, why pool.Pause) error {
 	d.pauses.mu.Lock()
 	defer d.pauses.mu.Unlock()
 	for _, m := range members {
-		one := storage.Pause{ProxyID: string(m.ID), Reason: why.Reason, By: why.By, At: why.At}
+		one := storage.Pause{ProxyID: string(m.ID), Reason: why.Reason, By: why.By, At: why.At, Drain: why.Drain}
 		if err := d.store.SetPause(ctx, one); err != nil {
 			d.log.Error().Err(err).Str("proxy", string(m.ID)).Msg("a pause could not be stored")
 			return err
 		}
 		d.pauses.by[m.ID] = why
 		d.pool.Pause([]*pool.Proxy{m}, why)
-		d.log.Info().Str("proxy", string(m.ID)).Str("proxy_name", m.Spec.Label()).Str("reason", why.Reason).Msg("paused")
+		done := "paused"
+		if why.Drain {
+			done = "drained"
+		}
+		d.log.Info().Str("proxy", string(m.ID)).Str("proxy_name", m.Spec.Label()).Str("reason", why.Reason).Str("by", why.By).Msg(done)
 	}
 	return nil
+}
+
+// Audit stores what an operator asks for. What cannot be stored is not to be done.
+func (d *Daemon) Audit(deed storage.Deed) error {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	err := d.store.Audit(ctx, deed)
+	if err != nil {
+		d.log.Error().Err(err).Str("action", deed.Action).Msg("the audit log could not be written")
+	}
+	return err
+}
+
+// Deeds are the last things that operators asked for, the latest first.
+func (d *Daemon) Deeds(limit int) ([]storage.Deed, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	return d.store.Deeds(ctx, limit)
 }
 
 // Resume puts proxies back into use.

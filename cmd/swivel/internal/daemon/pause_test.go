@@ -10,6 +10,7 @@ import (
 
 	"swivel/breaker"
 	"swivel/pool"
+	"swivel/storage"
 )
 
 func (r *rig) pauseFor(name, reason string) {
@@ -307,4 +308,30 @@ func (r *rig) reach(m *pool.Proxy, target string) {
 		}
 	}
 	r.t.Fatal("never picked")
+}
+
+func TestDrainSurvivesARestartAndIsToldApart(t *testing.T) {
+	r := newRig(t, "127.0.0.1:1 name=a", "127.0.0.1:2 name=b")
+	r.start()
+	if err := r.Pause([]*pool.Proxy{r.proxy("a")}, pool.Pause{Reason: "why", By: "me", At: time.Now(), Drain: true}); err != nil {
+		t.Fatal(err)
+	}
+	r.pauseFor("b", "other")
+	if err := r.Audit(storage.Deed{At: time.Now(), Caller: "me", Action: "drain", Subject: "a", Input: "why"}); err != nil {
+		t.Fatal(err)
+	}
+	r.restart()
+	if a, b := r.proxy("a").Paused(), r.proxy("b").Paused(); a == nil || !a.Drain || a.By != "me" || b == nil || b.Drain {
+		t.Errorf("%+v, %+v", a, b)
+	}
+	if deeds, err := r.Deeds(10); err != nil || len(deeds) != 1 || deeds[0].Caller != "me" {
+		t.Errorf("%+v, %v", deeds, err)
+	}
+	r.database(func(db *sql.DB) {
+		for _, statement := range []string{"DELETE FROM audit_log", "UPDATE audit_log SET caller = 'nobody'"} {
+			if _, err := db.Exec(statement); err == nil {
+				t.Errorf("%s: it was done", statement)
+			}
+		}
+	})
 }
