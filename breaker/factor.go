@@ -51,11 +51,11 @@ func (b *Breaker) Factor(now time.Time) float64 {
 	if until != never && at >= until {
 		bits = p.later.Load()
 	}
-	return math.Float64frombits(uint64(bits)) * b.m.settings.ramped(ramp, at)
+	return math.Float64frombits(uint64(bits)) * b.m.settings.Value().ramped(ramp, at)
 }
 
 // ramped is how far a slow start has come.
-func (s *Settings) ramped(began, at instant) float64 {
+func (s Settings) ramped(began, at instant) float64 {
 	switch {
 	case began == never:
 		return 1
@@ -97,7 +97,7 @@ func (m *machine) ramp(n moment) instant {
 	switch {
 	case m.state != Closed:
 		return notYet
-	case n.at < m.since.add(m.settings.SlowStart):
+	case n.at < m.since.add(m.settings.Value().SlowStart):
 		return m.since
 	}
 	return never

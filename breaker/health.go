@@ -77,7 +77,7 @@ func (m *machine) health(n moment) health {
 		return h
 	}
 	h.now = share(held)
-	if m.settings.Outcomes > 0 {
+	if m.settings.Value().Outcomes > 0 {
 		h.later = h.now // does not age
 	} else if h.now != h.later {
 		h.until = m.window.thins(lately)

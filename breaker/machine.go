@@ -1,11 +1,14 @@
 package breaker
 
-import "time"
+import (
+	"time"
+	"unique"
+)
 
 // machine is the state machine without its lock. Its methods are called with
 // Breaker.mu held, or on a copy; begin comes first, to bring it up to date.
 type machine struct {
-	settings Settings
+	settings unique.Handle[Settings] // most breakers of a pool have the same
 	random   func() float64
 	origin   time.Time // what instants count from: the first time seen
 
@@ -30,7 +33,7 @@ type machine struct {
 
 func newMachine(s Settings, random func() float64) machine {
 	return machine{
-		settings:   s,
+		settings:   unique.Make(s),
 		random:     random,
 		generation: 1,
 		since:      never,
@@ -50,7 +53,7 @@ func (m *machine) begin(now time.Time) (moment, Effect) {
 	}
 	n := moment{now: now, at: instant(now.Sub(m.origin))}
 	var e Effect
-	if m.state == Closed && n.at >= m.since.add(m.settings.Window) {
+	if m.state == Closed && n.at >= m.since.add(m.settings.Value().Window) {
 		m.opensInRow = 0
 	}
 	if m.probe.out && n.at >= m.probe.expires {
@@ -105,7 +108,7 @@ func (m *machine) trip(rule Rule, alone bool, n moment, e *Effect) {
 	if !alone {
 		m.opensInRow++
 	}
-	m.openFor(m.settings.rest(m.opensInRow), rule, n, e)
+	m.openFor(m.settings.Value().rest(m.opensInRow), rule, n, e)
 }
 
 // openFor opens the breaker for rest and jitter, from now on.
@@ -117,14 +120,14 @@ func (m *machine) openFor(rest time.Duration, rule Rule, n moment, e *Effect) {
 // no fault: it neither counts as an open in a row nor rests longer for those.
 func (m *machine) obey(v Verdict, n moment, e *Effect) {
 	if v.Outcome == Refused {
-		m.openFor(m.settings.RefusedTimeout, RuleRefused, n, e)
+		m.openFor(m.settings.Value().RefusedTimeout, RuleRefused, n, e)
 		return
 	}
 	rest := v.Rest
 	if rest <= 0 {
-		rest = m.settings.OpenTimeout
+		rest = m.settings.Value().OpenTimeout
 	}
-	m.openFor(min(rest, m.settings.MaxOpenTimeout), RuleThrottled, n, e)
+	m.openFor(min(rest, m.settings.Value().MaxOpenTimeout), RuleThrottled, n, e)
 }
 
 func (m *machine) open(rule Rule, at, until instant, n moment, e *Effect) {
@@ -174,5 +177,5 @@ func (m *machine) jittered(rest time.Duration) time.Duration {
 	if !(r >= 0 && r <= 1) { // NaN too
 		return rest
 	}
-	return rest + time.Duration(float64(rest)*m.settings.Jitter*r)
+	return rest + time.Duration(float64(rest)*m.settings.Value().Jitter*r)
 }

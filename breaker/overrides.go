@@ -3,13 +3,26 @@ package breaker
 import (
 	"strconv"
 	"time"
+	"unique"
 )
 
 // Overrides are the settings that one proxy has of its own, from its line in a
-// list. The zero value changes nothing. Overrides can be compared with ==.
+// list. The zero value changes nothing. Overrides can be compared with ==. Most
+// proxies have none, and many the same: one takes no more memory than a pointer.
 type Overrides struct {
+	of unique.Handle[overrides]
+}
+
+type overrides struct {
 	values Settings
 	named  uint16 // a bit for each of keyed; 0 may be a value, so values cannot tell
+}
+
+func (o Overrides) value() overrides {
+	if o == (Overrides{}) {
+		return overrides{}
+	}
+	return o.of.Value()
 }
 
 // Set takes one key=value of a list line; known tells whether the key is one of
@@ -23,11 +36,11 @@ func (o *Overrides) Set(key, value string) (known bool, err error) {
 		if k.key != key {
 			continue
 		}
-		next := *o
+		next := o.value()
 		next.named |= 1 << i
 		parse(k.field(&next.values), value)
 		if err = k.check(&next.values); err == nil {
-			*o = next
+			o.of = unique.Make(next)
 		}
 		return true, err
 	}
@@ -37,12 +50,13 @@ func (o *Overrides) Set(key, value string) (known bool, err error) {
 // With returns s with what o names replaced. Each value may be fine and the
 // whole not (an open_timeout above the maximum): Validate the result.
 func (s Settings) With(o Overrides) Settings {
-	if o.named == 0 {
+	given := o.value()
+	if given.named == 0 {
 		return s
 	}
 	for i, k := range keyed {
-		if o.named&(1<<i) != 0 {
-			k.take(&s, &o.values)
+		if given.named&(1<<i) != 0 {
+			k.take(&s, &given.values)
 		}
 	}
 	return s

@@ -28,7 +28,7 @@ func (m *machine) grant(lease time.Duration, n moment) Permit {
 		out:     true,
 		granted: n.at,
 		expires: expires,
-		lapse:   expires.add(m.jittered(m.settings.rest(m.opensInRow + 1))),
+		lapse:   expires.add(m.jittered(m.settings.Value().rest(m.opensInRow + 1))),
 	}
 	return Permit{generation: m.generation, probe: true}
 }
@@ -52,14 +52,14 @@ func (m *machine) judgeProbe(v Verdict, n moment, e *Effect) {
 // proxy works, but the breaker may be open because it does so slowly.
 func (m *machine) judgeWin(v Verdict, n moment, e *Effect) {
 	m.record.prove()
-	if m.settings.slow(v.Latency) {
+	if m.settings.Value().slow(v.Latency) {
 		m.trip(RuleProbe, v.Alone, n, e)
 		return
 	}
 	e.Changed = true
 	m.wins++
 	m.probe = probe{next: never}
-	if m.wins >= m.settings.ProbeSuccesses {
+	if m.wins >= m.settings.Value().ProbeSuccesses {
 		m.close(n, e)
 	}
 }

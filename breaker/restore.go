@@ -49,17 +49,17 @@ func Restore(s Settings, snap Snapshot, random func() float64, now time.Time) *B
 		m.record.miss()
 	}
 	m.history = readHistory(snap.Recent)
-	if m.settings.Outcomes == 0 {
+	if m.settings.Value().Outcomes == 0 {
 		m.window.recall(snap.Window, n)
 	}
-	longest := max(0, m.settings.ConsecutiveFailures-1)
+	longest := max(0, m.settings.Value().ConsecutiveFailures-1)
 	switch {
 	case snap.State == Open || snap.State == HalfOpen:
-		longest = m.settings.ConsecutiveFailures
+		longest = m.settings.Value().ConsecutiveFailures
 		m.state = Open
 		m.until = m.restored(snap, n)
-		m.wins = between(0, snap.ProbeWins, m.settings.ProbeSuccesses-1)
-	case m.settings.ConsecutiveFailures > 0 && m.record.hopeless():
+		m.wins = between(0, snap.ProbeWins, m.settings.Value().ProbeSuccesses-1)
+	case m.settings.Value().ConsecutiveFailures > 0 && m.record.hopeless():
 		m.state, m.rule = Open, RuleRun
 		m.since, m.until = n.at, n.at
 	}
@@ -75,11 +75,11 @@ func (m *machine) restored(snap Snapshot, n moment) instant {
 	if snap.State == HalfOpen || left <= 0 {
 		return max(n.past(snap.NextTest), never+1) // a rest without an end is over, but not closed
 	}
-	longest := m.settings.MaxOpenTimeout
+	longest := m.settings.Value().MaxOpenTimeout
 	if snap.Rule == RuleRefused {
-		longest = max(longest, m.settings.RefusedTimeout)
+		longest = max(longest, m.settings.Value().RefusedTimeout)
 	}
-	if left > longest+time.Duration(float64(longest)*m.settings.Jitter) {
+	if left > longest+time.Duration(float64(longest)*m.settings.Value().Jitter) {
 		// Drawn anew and not cut: a pool that comes back with a wrong clock
 		// would be due all in one instant.
 		left = m.jittered(longest)
@@ -91,7 +91,7 @@ func (m *machine) restored(snap Snapshot, n moment) instant {
 func (m *machine) recall(failures []time.Time, longest int, n moment) {
 	var recent []instant
 	for _, t := range failures {
-		if at := n.past(t); !aged(at, n.at, m.settings.RunWindow) {
+		if at := n.past(t); !aged(at, n.at, m.settings.Value().RunWindow) {
 			recent = append(recent, at)
 		}
 	}

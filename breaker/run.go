@@ -68,7 +68,7 @@ const chance = 0.001
 // of k, and q is best guessed as (f+1)/(n+2) where f of n failed: so k has to be
 // ln(chance/n) / ln(q). A q near 1 asks for an endless run. That is the business
 // of the rate rule; besides, n shrinks as the run fills the window.
-func (s *Settings) tooLong(length int, r *run, t tally) bool {
+func (s Settings) tooLong(length int, r *run, t tally) bool {
 	if s.ConsecutiveFailures == 0 || length < s.ConsecutiveFailures {
 		return false
 	}

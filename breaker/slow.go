@@ -28,6 +28,6 @@ func (p *pace) add(slow bool) bool {
 }
 
 // slow reports whether a success took too long. A latency of 0 was not measured.
-func (s *Settings) slow(latency time.Duration) bool {
+func (s Settings) slow(latency time.Duration) bool {
 	return s.LatencyLimit > 0 && latency > s.LatencyLimit
 }

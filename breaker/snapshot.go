@@ -45,7 +45,7 @@ func (b *Breaker) Snapshot(now time.Time) Snapshot {
 		LastChange: n.wall(m.since),
 		ProbeWins:  m.wins,
 		Window:     m.window.stored(n),
-		Recent:     m.history.text(max(lately, m.settings.Outcomes)),
+		Recent:     m.history.text(max(lately, m.settings.Value().Outcomes)),
 		Succeeded:  m.record.proven,
 		Misses:     int(m.record.misses),
 	}
@@ -54,7 +54,7 @@ func (b *Breaker) Snapshot(now time.Time) Snapshot {
 func (m *machine) storedRun(n moment) []time.Time {
 	var times []time.Time
 	for _, t := range m.run.failures {
-		if !aged(t, n.at, m.settings.RunWindow) {
+		if !aged(t, n.at, m.settings.Value().RunWindow) {
 			times = append(times, n.wall(t))
 		}
 	}

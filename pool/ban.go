@@ -69,5 +69,5 @@ func (p *Pool) deny(r *runtime, k targetKey, name string, now time.Time) bool {
 	defer p.blameMu.Unlock()
 	p.ban(r, k, name, p.options.BanRest, now)
 	r.blemished.Store(true)
-	return r.denied.add(k)
+	return r.charge().denied.add(k)
 }

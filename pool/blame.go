@@ -135,8 +135,8 @@ func (p *Pool) judgeTarget(x *Exchange, now time.Time) bool {
 		if r.credible(x.target) {
 			t.suspect(r)
 		}
-		r.doubted.add(x.target)
-		p.everyday.doubt(&r.doubts)
+		r.charge().doubted.add(x.target)
+		p.everyday.doubt(&r.charge().doubts)
 		r.blemished.Store(true)
 	}
 	if !wasDown && !t.isDown(p.candidates(), p.memory.reachedSince(x.target, now.Add(-justReached), now)) {
@@ -177,8 +177,9 @@ func (p *Pool) lapse(now time.Time) (events []Event) {
 	due := p.waiting.due(now)
 	pattern, alone := make([]bool, len(due)), make([]bool, len(due))
 	for i, s := range due {
-		pattern[i] = s.proxy.doubted.full()
-		alone[i] = p.everyday.unlikely(s.proxy.doubts)
+		held := s.proxy.charged()
+		pattern[i] = held.doubted.full()
+		alone[i] = p.everyday.unlikely(held.doubts)
 	}
 	p.nextLapse.Store(p.waiting.next(now).UnixNano())
 	p.blameMu.Unlock()

@@ -41,11 +41,32 @@ type runtime struct {
 
 	place int // in the resting queue, counted from 1; 0: not in it. Guarded by resting.mu
 
-	// Guarded by Pool.blameMu. The targets are those since the last success.
+	charges *charges // nil: none. Guarded by Pool.blameMu
+}
+
+// charges are what is held against a proxy. Most never have any.
+type charges struct {
+	// The targets are those since the last success.
 	doubted targetSet // on which its attempts ended in doubt
 	denied  targetSet // which it refused to serve
 	doubts  doubts    // in a row
-	samples samples
+	samples samples   // these outlive a success
+}
+
+// charge returns the charges to add to. blameMu is held.
+func (r *runtime) charge() *charges {
+	if r.charges == nil {
+		r.charges = new(charges)
+	}
+	return r.charges
+}
+
+// charged returns the charges to look at. blameMu is held.
+func (r *runtime) charged() charges {
+	if r.charges == nil {
+		return charges{}
+	}
+	return *r.charges
 }
 
 // Breaker is the proxy's breaker, for showing and storing its state.
@@ -59,7 +80,8 @@ func (r *runtime) workedLately(now time.Time) bool {
 // credible says whether the proxy's word against a target counts: what was last
 // decided of it was a success, and nothing else is held against it.
 func (r *runtime) credible(k targetKey) bool {
-	return r.lastSuccess.Load() != 0 && !r.lastFailed.Load() && r.doubted.onlyHas(k)
+	doubted := r.charged().doubted
+	return r.lastSuccess.Load() != 0 && !r.lastFailed.Load() && doubted.onlyHas(k)
 }
 
 // permits are what an attempt holds of the breakers that it will report to.

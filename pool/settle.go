@@ -49,7 +49,9 @@ func (p *Pool) cleared(r *runtime, now time.Time) {
 	p.blameMu.Lock()
 	defer p.blameMu.Unlock()
 	r.blemished.Store(false)
-	r.doubted, r.denied, r.doubts = targetSet{}, targetSet{}, doubts{}
+	if r.charges != nil {
+		*r.charges = charges{samples: r.charges.samples}
+	}
 }
 
 // Settled returns how many attempts ran into which signal, by what that counted

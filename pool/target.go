@@ -100,7 +100,7 @@ func (t *target) note(r *runtime, failed bool) {
 		t.halvings++
 	}
 	t.tried++
-	own := r.samples.of(t)
+	own := r.charge().samples.of(t)
 	own.tried++
 	if failed {
 		t.failed++
@@ -119,7 +119,7 @@ func (t *target) convicts(r *runtime) bool {
 	if t.tried < sampled {
 		return true
 	}
-	own := r.samples.of(t)
+	own := r.charge().samples.of(t)
 	if own.tried == 0 { // forgotten by now: this failure is all that is known
 		own.tried, own.failed = 1, 1
 	}
