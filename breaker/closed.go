@@ -45,7 +45,7 @@ func (m *machine) fail(v Verdict, n moment, e *Effect) {
 // the window does not count it.
 func (m *machine) suspect(v Verdict, n moment, e *Effect) {
 	m.run.suspicions++
-	if m.settings.Value().tooLong(m.run.suspicions, &m.run, m.held(n.at)) {
+	if m.settings.Value().tooLong(int(m.run.suspicions), &m.run, m.held(n.at)) {
 		m.trip(RuleRun, v.Alone, n, e)
 	}
 }

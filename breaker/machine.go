@@ -12,9 +12,14 @@ type machine struct {
 	random   func() float64
 	origin   time.Time // what instants count from: the first time seen
 
+	// The small fields stand together: there may be a hundred thousand machines.
 	state      State
-	generation uint32  // of the permits whose results count; never 0, that is the zero Permit's
-	rule       Rule    // of the last opening, RuleRecovered after it closed again
+	rule       Rule // of the last opening, RuleRecovered after it closed again
+	record     record
+	pace       pace   // kept while open, as run, window and history are
+	generation uint32 // of the permits whose results count; never 0, that is the zero Permit's
+	opensInRow int32
+	wins       int32   // probes in a row that succeeded
 	since      instant // of the last change of state
 	until      instant // when the rest is, or was, over
 
@@ -22,13 +27,8 @@ type machine struct {
 	run     run
 	window  window // empty if Settings.Outcomes make it one of the history
 	history history
-	pace    pace
-
-	record     record
-	opensInRow int
 
 	probe probe
-	wins  int // probes in a row that succeeded
 }
 
 func newMachine(s Settings, random func() float64) machine {
@@ -108,7 +108,7 @@ func (m *machine) trip(rule Rule, alone bool, n moment, e *Effect) {
 	if !alone {
 		m.opensInRow++
 	}
-	m.openFor(m.settings.Value().rest(m.opensInRow), rule, n, e)
+	m.openFor(m.settings.Value().rest(int(m.opensInRow)), rule, n, e)
 }
 
 // openFor opens the breaker for rest and jitter, from now on.
@@ -148,7 +148,7 @@ func (m *machine) move(to State, rule Rule, at instant, n moment, e *Effect) {
 	held := m.held(at)
 	t := Transition{
 		From: m.state, To: to, Rule: rule, At: n.time(at),
-		Failures: m.run.length(), Suspicions: m.run.suspicions,
+		Failures: m.run.length(), Suspicions: int(m.run.suspicions),
 		Rate: held.rate(), Samples: int(held.total),
 	}
 	if to == Open {

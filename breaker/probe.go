@@ -28,7 +28,7 @@ func (m *machine) grant(lease time.Duration, n moment) Permit {
 		out:     true,
 		granted: n.at,
 		expires: expires,
-		lapse:   expires.add(m.jittered(m.settings.Value().rest(m.opensInRow + 1))),
+		lapse:   expires.add(m.jittered(m.settings.Value().rest(int(m.opensInRow) + 1))),
 	}
 	return Permit{generation: m.generation, probe: true}
 }
@@ -59,7 +59,7 @@ func (m *machine) judgeWin(v Verdict, n moment, e *Effect) {
 	e.Changed = true
 	m.wins++
 	m.probe = probe{next: never}
-	if m.wins >= m.settings.Value().ProbeSuccesses {
+	if int(m.wins) >= m.settings.Value().ProbeSuccesses {
 		m.close(n, e)
 	}
 }

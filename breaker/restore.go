@@ -40,7 +40,7 @@ func Restore(s Settings, snap Snapshot, random func() float64, now time.Time) *B
 	m.generation = snap.Generation
 	m.renew()
 	m.since = n.past(snap.LastChange)
-	m.opensInRow = between(0, snap.OpensInRow, maxOpensInRow)
+	m.opensInRow = int32(between(0, snap.OpensInRow, maxOpensInRow))
 	if int(snap.Rule) < len(ruleNames) {
 		m.rule = snap.Rule
 	}
@@ -58,12 +58,12 @@ func Restore(s Settings, snap Snapshot, random func() float64, now time.Time) *B
 		longest = m.settings.Value().ConsecutiveFailures
 		m.state = Open
 		m.until = m.restored(snap, n)
-		m.wins = between(0, snap.ProbeWins, m.settings.Value().ProbeSuccesses-1)
+		m.wins = int32(between(0, snap.ProbeWins, m.settings.Value().ProbeSuccesses-1))
 	case m.settings.Value().ConsecutiveFailures > 0 && m.record.hopeless():
 		m.state, m.rule = Open, RuleRun
 		m.since, m.until = n.at, n.at
 	}
-	m.run.suspicions = between(0, snap.Suspicions, longest)
+	m.run.suspicions = int32(between(0, snap.Suspicions, longest))
 	m.recall(snap.Failures, longest, n)
 	b.publish(n)
 	return b

@@ -11,8 +11,8 @@ import (
 // target's fault and must not make up for a missing failure.
 type run struct {
 	failures   []instant // the newest, oldest first, at most as many as it has room for
-	older      int       // failures before those
-	suspicions int
+	older      int32     // failures before those
+	suspicions int32
 }
 
 // newRun makes room for the run that opens a proxy of little traffic, so that
@@ -41,7 +41,7 @@ func (r *run) fail(at instant, window time.Duration) {
 	r.failures = append(r.failures, at)
 }
 
-func (r *run) length() int { return r.older + len(r.failures) }
+func (r *run) length() int { return int(r.older) + len(r.failures) }
 
 // clear ends the run and reports whether there was one.
 func (r *run) clear() bool {

@@ -8,6 +8,7 @@ import (
 // ban keeps one proxy away from one target for a while.
 type ban struct {
 	proxy *runtime
+	id    ID
 	until time.Time
 }
 
@@ -47,27 +48,27 @@ func (x *Exchange) Ban(l *Lease, rest time.Duration, now time.Time) {
 	}
 	p.blameMu.Lock()
 	defer p.blameMu.Unlock()
-	p.ban(l.Proxy.runtime, x.target, x.name, min(rest, p.options.Breaker.MaxOpenTimeout), now)
+	p.ban(l.Proxy, x.target, x.name, min(rest, p.options.Breaker.MaxOpenTimeout), now)
 }
 
 // ban adds a ban. blameMu is held.
-func (p *Pool) ban(r *runtime, k targetKey, name string, rest time.Duration, now time.Time) {
+func (p *Pool) ban(m *Proxy, k targetKey, name string, rest time.Duration, now time.Time) {
 	t := p.memory.trouble(k, name, now)
-	t.bans = slices.DeleteFunc(t.bans, func(b ban) bool { return b.proxy == r })
+	t.bans = slices.DeleteFunc(t.bans, func(b ban) bool { return b.proxy == m.runtime })
 	if len(t.bans) == bansMax {
 		t.bans = t.bans[1:]
 	}
-	t.bans = append(t.bans, ban{r, now.Add(rest)})
+	t.bans = append(t.bans, ban{m.runtime, m.ID, now.Add(rest)})
 	p.troubles.Add(1)
 }
 
 // deny bans the proxy from a target that it refuses to serve. True when the
 // proxy has refused three targets without serving one in between: then it is
 // the proxy that does not serve us.
-func (p *Pool) deny(r *runtime, k targetKey, name string, now time.Time) bool {
+func (p *Pool) deny(m *Proxy, k targetKey, name string, now time.Time) bool {
 	p.blameMu.Lock()
 	defer p.blameMu.Unlock()
-	p.ban(r, k, name, p.options.BanRest, now)
-	r.blemished.Store(true)
-	return r.charge().denied.add(k)
+	p.ban(m, k, name, p.options.BanRest, now)
+	m.blemished.Store(true)
+	return m.charge().denied.add(k)
 }

@@ -10,8 +10,8 @@ import (
 // picks it, and nothing is counted for it or against it.
 func newDirect() *Proxy {
 	spec := &Spec{Scheme: Direct, Name: "direct"}
-	r := &runtime{id: "direct", usage: new(usage), breaker: breaker.New(breaker.DefaultSettings(), nil)}
-	return &Proxy{ID: r.id, Spec: spec, runtime: r}
+	r := &runtime{usage: new(usage), breaker: breaker.New(breaker.DefaultSettings(), nil)}
+	return &Proxy{ID: "direct", Spec: spec, runtime: r}
 }
 
 // Direct leases the way without a proxy, for who has been told to rather show

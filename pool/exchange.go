@@ -237,7 +237,7 @@ func (x *Exchange) Fail(l *Lease, f Fault, now time.Time) (events []Event) {
 			l.Proxy.failedTunnel.Store(true)
 		}
 		x.pending = append(x.pending, l)
-	case f.Signal == HandshakeDenied && x.pool.deny(l.Proxy.runtime, x.target, x.name, now):
+	case f.Signal == HandshakeDenied && x.pool.deny(l.Proxy, x.target, x.name, now):
 		x.settle(l, breaker.Verdict{Outcome: breaker.Refused}, now, &events)
 	default:
 		if f.Signal == TargetNamed {

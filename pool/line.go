@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unique"
 )
 
 var errControl = errors.New("the line holds a control byte: it is no text, or not UTF-8")
@@ -88,7 +89,23 @@ func (p *lineParser) parse(line string) (Spec, endpoint, error) {
 	}
 	err = p.attributes(&spec, &w)
 	spec.assumeRotating()
+	spec.letGo()
 	return spec, a.endpoint, err
+}
+
+// letGo has the spec keep what it needs of the line's text and nothing else. What
+// many lines say is kept once for all of them.
+func (s *Spec) letGo() {
+	s.Host, s.User, s.Password = strings.Clone(s.Host), strings.Clone(s.User), Secret(strings.Clone(s.Password.Reveal()))
+	s.Name = strings.Clone(s.Name)
+	for _, common := range [...]*string{&s.Provider, &s.Region, &s.Country, &s.City, &s.SNI, &s.CA} {
+		if *common != "" {
+			*common = unique.Make(*common).Value()
+		}
+	}
+	for i, tag := range s.Tags {
+		s.Tags[i] = unique.Make(tag).Value()
+	}
 }
 
 // attributes reads the key=value pairs that w has left.

@@ -200,14 +200,14 @@ func (p *Pool) keep(was *Proxy, spec *Spec, now time.Time) *runtime {
 	if settings == SettingsOf(was.Spec, p.options.Breaker) {
 		return was.runtime
 	}
-	next := &runtime{id: was.ID, usage: was.usage, breaker: breaker.Restore(settings, was.breaker.Snapshot(now), rand.Float64, now)}
+	next := &runtime{usage: was.usage, breaker: breaker.Restore(settings, was.breaker.Snapshot(now), rand.Float64, now)}
 	next.paused.Store(was.paused.Load())
 	next.lastSuccess.Store(was.lastSuccess.Load())
 	return next
 }
 
 func (p *Pool) newRuntime(id ID, spec *Spec, now time.Time) *runtime {
-	r := &runtime{id: id, usage: new(usage)}
+	r := &runtime{usage: new(usage)}
 	r.setRate(spec.Rate, now)
 	settings := SettingsOf(spec, p.options.Breaker)
 	if p.options.Restore != nil {

@@ -20,7 +20,6 @@ type Proxy struct {
 
 // runtime is what outlives a reload.
 type runtime struct {
-	id      ID
 	breaker *breaker.Breaker
 	*usage
 

@@ -45,7 +45,7 @@ func (p *Pool) Targets(now time.Time) (bans []Ban, rests []TargetRest) {
 		t := e.Value.(*target)
 		for _, b := range t.bans {
 			if b.until.After(now) {
-				bans = append(bans, Ban{Proxy: b.proxy.id, Target: t.name, Until: b.until.Round(0)})
+				bans = append(bans, Ban{Proxy: b.id, Target: t.name, Until: b.until.Round(0)})
 			}
 		}
 		if t.down() {
@@ -66,7 +66,7 @@ func (p *Pool) RestoreTargets(bans []Ban, rests []TargetRest, now time.Time) {
 		left := min(b.Until.Sub(now), p.options.BanRest)
 		if ok && left > 0 {
 			t := p.memory.trouble(keyOf(b.Target), b.Target, now)
-			t.bans = append(t.bans, ban{m.runtime, now.Add(left)})
+			t.bans = append(t.bans, ban{m.runtime, m.ID, now.Add(left)})
 		}
 	}
 	for _, r := range rests {

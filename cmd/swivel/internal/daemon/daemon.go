@@ -319,6 +319,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 	workers.Go(func() { d.saveTargets(background) })
 	workers.Go(func() { d.savePins(background) })
+	workers.Go(func() { giveBack(len(d.pool.Proxies())) })
 	workers.Go(func() { d.pruneDaily(background) })
 	served := make(chan error, 1)
 	go func() { served <- d.front.Serve(d.listener) }()

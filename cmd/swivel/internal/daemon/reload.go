@@ -100,6 +100,7 @@ func (d *Daemon) take(lists Lists, err error) (admin.Reloaded, error) {
 		return admin.Reloaded{}, fmt.Errorf("%w: the old pool stays", err)
 	}
 	change := d.replace(specs)
+	defer giveBack(len(specs))
 	d.transports.Keep(func(id pool.ID) bool { _, ok := d.pool.Get(id); return ok })
 	d.log.Info().Int("added", change.Added).Int("kept", change.Kept).Int("removed", change.Removed).
 		Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).Int("own_address", dropped).Msg("reloaded")
