@@ -157,6 +157,7 @@ func (x *Exchange) lease(g grant, now time.Time) *Lease {
 	l := &Lease{pool: x.pool, Proxy: g.proxy, Spec: x.fill(g.proxy.Spec), permit: g.permit, Probe: g.permit.probe(), Started: now, index: len(x.attempts)}
 	x.attempts = append(x.attempts, Attempt{Proxy: g.proxy, Probe: l.Probe, Outcome: breaker.Ignored, Started: now})
 	x.running++
+	g.proxy.picks.Add(1)
 	if x.sentAway {
 		l.redirected = true
 		x.pool.segments.redirected.attempts.Add(1)

@@ -15,6 +15,7 @@ import (
 // every reload: what is under way goes on.
 type usage struct {
 	inFlight  atomic.Int32
+	picks     atomic.Uint64
 	firstByte ewma // of the targets reached through it
 	// limiter is nil without a rate, as nearly always.
 	limiter atomic.Pointer[rate.Limiter]
@@ -72,6 +73,28 @@ func (m *Proxy) roomAfter(now time.Time) time.Duration {
 
 // InFlight is how many exchanges use the proxy now.
 func (p *Proxy) InFlight() int { return int(p.inFlight.Load()) }
+
+// Picks is how often the proxy has been picked since the daemon started.
+func (p *Proxy) Picks() uint64 { return p.picks.Load() }
+
+// Latency is the usual time to the first byte of a target, by the last ten or
+// so; 0 while unknown.
+func (p *Proxy) Latency() time.Duration {
+	return time.Duration(p.firstByte.seconds() * float64(time.Second))
+}
+
+// Usable says whether the proxy can be picked now, as far as its breaker, the
+// operator and its own black holes are concerned.
+func (p *Proxy) Usable() bool { return p.usable() }
+
+// EffectiveWeight is what the proxy is picked by now: its weight by list, less
+// while it is new to its work again or flaky, 0 while it is not in use.
+func (p *Proxy) EffectiveWeight(now time.Time) float64 {
+	if !p.Usable() {
+		return 0
+	}
+	return p.Spec.Weight * p.breaker.Factor(now)
+}
 
 // Release says that the attempt's connection is no longer used. It is to be
 // called once the tunnel or the response has ended, whatever the verdict was and

@@ -16,7 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"swivel/breaker"
+	"swivel/cmd/swivel/internal/traffic"
 	"swivel/pool"
 	"swivel/pool/route"
 	"swivel/storage"
@@ -46,6 +46,10 @@ type Operator interface {
 	// Reload reads the lists again, and whatever else may change while it runs.
 	// Its error says what was refused, and stays as it was.
 	Reload() (Reloaded, error)
+	// Status is how the daemon does, beside its pool.
+	Status() Status
+	// Traffic is what its clients got lately.
+	Traffic() *traffic.Recorder
 	// Metrics answers a scrape.
 	Metrics() http.Handler
 	// ParseUser reads a proxy user name as the listener for clients does.
@@ -101,6 +105,9 @@ func (s *Server) guarded() []endpoint {
 	return []endpoint{
 		{"GET /metrics", func(w http.ResponseWriter, r *http.Request) { (*s.operator.Load()).Metrics().ServeHTTP(w, r) }},
 		{"GET /api/v1/proxies", s.proxies},
+		{"GET /api/v1/proxies/{id}", s.proxy},
+		{"GET /api/v1/summary", s.summary},
+		{"GET /api/v1/history", s.history},
 		{"GET /api/v1/explain", s.explain},
 		{"GET /api/v1/audit", s.audit},
 		{"POST /api/v1/reload", s.reload},
@@ -151,48 +158,4 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	_, _ = w.Write([]byte("ready\n"))
-}
-
-// Proxy is a member of the pool in JSON.
-type Proxy struct {
-	ID           string   `json:"id"`
-	Name         string   `json:"name"`
-	State        string   `json:"state"`
-	Cause        string   `json:"cause,omitempty"`
-	NextTestTime *float64 `json:"next_test_time,omitempty"` // unix seconds; in the past: due
-	Weight       float64  `json:"weight"`
-	// EffectiveWeight is what the pick uses now: less while a proxy is new to
-	// its work again or flaky, 0 while it is not in use.
-	EffectiveWeight float64 `json:"effective_weight"`
-	InFlight        int     `json:"in_flight"`
-	Paused          bool    `json:"paused"`
-	Drained         bool    `json:"drained"` // by an operator, or by a weight of 0
-	PauseReason     string  `json:"pause_reason,omitempty"`
-	PausedBy        string  `json:"paused_by,omitempty"`
-}
-
-func (s *Server) proxies(w http.ResponseWriter, _ *http.Request) {
-	now := time.Now()
-	members := s.pool().Proxies()
-	out := make([]Proxy, 0, len(members))
-	for _, m := range members {
-		out = append(out, describe(m, now))
-	}
-	writeJSON(w, http.StatusOK, out)
-}
-
-func describe(m *pool.Proxy, now time.Time) Proxy {
-	snap := m.Breaker().Snapshot(now)
-	p := Proxy{Drained: m.Spec.Weight == 0, ID: string(m.ID), Name: m.Spec.Label(), State: snap.State.String(), Weight: m.Spec.Weight, InFlight: m.InFlight()}
-	if snap.State != breaker.Closed {
-		p.Cause = snap.Rule.String()
-		at := float64(snap.NextTest.UnixMilli()) / 1000
-		p.NextTestTime = &at
-	}
-	if pause := m.Paused(); pause != nil {
-		p.Paused, p.Drained, p.PauseReason, p.PausedBy = !pause.Drain, pause.Drain, pause.Reason, pause.By
-	} else if snap.State == breaker.Closed {
-		p.EffectiveWeight = m.Spec.Weight * m.Breaker().Factor(now)
-	}
-	return p
 }

@@ -99,12 +99,7 @@ func (s *Server) carryOut(w http.ResponseWriter, d storage.Deed, members []*pool
 		refuse(w, http.StatusInternalServerError, "it could not be stored, and was done only where it was; the log says why")
 		return
 	}
-	now := time.Now()
-	out := make([]Proxy, 0, len(members))
-	for _, m := range members {
-		out = append(out, describe(m, now))
-	}
-	writeJSON(w, http.StatusOK, out)
+	writeJSON(w, http.StatusOK, described(members, time.Now()))
 }
 
 // sayable says whether a reason fits a line of a log or a table.

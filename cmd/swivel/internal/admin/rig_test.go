@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"swivel/breaker"
+	"swivel/cmd/swivel/internal/traffic"
 	"swivel/pool"
 	"swivel/pool/route"
 	"swivel/storage"
@@ -22,6 +23,7 @@ import (
 type operator struct {
 	stopping atomic.Bool
 	pool     *pool.Pool
+	traffic  *traffic.Recorder
 
 	mu    sync.Mutex
 	fails error
@@ -32,6 +34,12 @@ type operator struct {
 }
 
 func (o *operator) Pool() *pool.Pool { return o.pool }
+
+func (o *operator) Status() Status {
+	return Status{Started: time.Now(), Connections: 3, ConnectionsLimit: 100, RetryBudget: 500, ErrorRatio: 0.4}
+}
+
+func (o *operator) Traffic() *traffic.Recorder { return o.traffic }
 
 func (o *operator) Metrics() http.Handler { return http.NotFoundHandler() }
 
@@ -98,7 +106,7 @@ func newRigWith(t *testing.T, token pool.Secret, lines ...string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{operator: &operator{pool: pool.New(list.Specs, pool.Options{Salt: []byte("salt")}, time.Now())}}
+	r := &rig{operator: &operator{pool: pool.New(list.Specs, pool.Options{Salt: []byte("salt")}, time.Now()), traffic: traffic.New(time.Now())}}
 	s, err := Listen(t.Context(), "127.0.0.1:0", token)
 	if err != nil {
 		t.Fatal(err)
@@ -125,12 +133,18 @@ func (r *rig) member(t *testing.T, name string) *pool.Proxy {
 // refused opens the breaker of the proxy.
 func (r *rig) refused(t *testing.T, name string) {
 	t.Helper()
+	r.outcome(t, name, breaker.Refused)
+}
+
+// outcome is what an attempt says about the proxy.
+func (r *rig) outcome(t *testing.T, name string, o breaker.Outcome) {
+	t.Helper()
 	b, now := r.member(t, name).Breaker(), time.Now()
 	permit, _, ok := b.Acquire(now, time.Minute)
 	if !ok {
 		t.Fatal("not granted")
 	}
-	b.Report(permit, breaker.Verdict{Outcome: breaker.Refused}, now)
+	b.Report(permit, breaker.Verdict{Outcome: o}, now)
 }
 
 // ask makes a request as JSON, changed by alter.

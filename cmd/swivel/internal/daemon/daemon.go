@@ -29,6 +29,7 @@ import (
 	"swivel/cmd/swivel/internal/front"
 	"swivel/cmd/swivel/internal/limit"
 	"swivel/cmd/swivel/internal/metrics"
+	"swivel/cmd/swivel/internal/traffic"
 	"swivel/cmd/swivel/internal/tunnel"
 	"swivel/pool"
 	"swivel/pool/upstream"
@@ -59,6 +60,8 @@ type Daemon struct {
 	guard      *auth.Guard
 	front      *front.Front
 	metrics    *metrics.Metrics
+	traffic    *traffic.Recorder
+	started    time.Time
 	listener   *net.TCPListener
 	admin      *admin.Server
 	stopping   atomic.Bool
@@ -244,6 +247,8 @@ func (d *Daemon) build() {
 		Pool: d.pool, Journal: d.journal.Stats, RetryBudget: loop.RetryBudget,
 		Connections: func() int { return d.front.Connections() },
 	})
+	d.started = time.Now()
+	d.traffic = traffic.New(d.started)
 	d.front = &front.Front{
 		Settings: front.Settings{
 			Connections: d.cfg.Limits.Connections, HeaderBytes: d.cfg.Limits.HeaderBytes,
@@ -258,6 +263,7 @@ func (d *Daemon) build() {
 		Self: d.self,
 
 		Metrics: d.metrics,
+		Traffic: d.traffic,
 
 		Guard:     d.guard,
 		Rate:      limit.NewRate(d.cfg.Limits.ClientRate),
@@ -320,6 +326,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	workers.Go(func() { d.saveTargets(background) })
 	workers.Go(func() { d.savePins(background) })
 	workers.Go(func() { giveBack(len(d.pool.Proxies())) })
+	workers.Go(func() { d.sampleTraffic(background) })
 	workers.Go(func() { d.pruneDaily(background) })
 	served := make(chan error, 1)
 	go func() { served <- d.front.Serve(d.listener) }()

@@ -15,6 +15,7 @@ import (
 	"swivel/cmd/swivel/internal/limit"
 	"swivel/cmd/swivel/internal/metrics"
 	"swivel/cmd/swivel/internal/reply"
+	"swivel/cmd/swivel/internal/traffic"
 	"swivel/cmd/swivel/internal/tunnel"
 )
 
@@ -33,7 +34,8 @@ type Front struct {
 	Tunnel   *tunnel.Server
 	Forward  *forward.Handler
 	Log      *eventlog.Log
-	Metrics  *metrics.Metrics // nil: nothing is counted
+	Metrics  *metrics.Metrics  // nil: nothing is counted
+	Traffic  *traffic.Recorder // nil: nothing is remembered
 	Self     Self
 
 	Guard     *auth.Guard        // nil: nobody has to authenticate
@@ -176,6 +178,7 @@ func (f *Front) forget(cl *client) {
 func (f *Front) report(x *eventlog.Exchange) {
 	f.Log.Exchange(*x)
 	f.Metrics.Exchange(x)
+	f.Traffic.Exchange(x, time.Now())
 }
 
 // Connections returns how many clients are connected.
