@@ -93,15 +93,18 @@ func copyProgram(to, from string) error {
 
 // nobody is the user without privileges, if there is one and this process may
 // become it.
-func nobody() (process.As, bool) {
+func nobody() (as process.As, ok bool) {
 	if os.Geteuid() != 0 {
-		return process.As{}, false
+		return as, false
 	}
 	u, err := user.Lookup("nobody")
 	if err != nil {
-		return process.As{}, false
+		return as, false
 	}
 	uid, uidErr := strconv.ParseUint(u.Uid, 10, 32)
 	gid, gidErr := strconv.ParseUint(u.Gid, 10, 32)
-	return process.As{UID: uint32(uid), GID: uint32(gid)}, uidErr == nil && gidErr == nil
+	if uidErr != nil || gidErr != nil {
+		return as, false
+	}
+	return process.As{UID: uint32(uid), GID: uint32(gid)}, true
 }

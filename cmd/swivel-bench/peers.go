@@ -47,14 +47,15 @@ func (c *peersCmd) Run(s surroundings) error {
 	defer b.close()
 	comparison := rounds.Bench{Rounds: c.Rounds, Setting: b.setting, Log: s.log}
 	comparison.Kinds = []peer.Kind{peer.Swivel("swivel", b.swivel, process.As{})}
-	var missing []string
-	if !c.Alone {
-		installed, missed := find(peer.Others())
-		comparison.Kinds, missing = append(comparison.Kinds, installed...), missed
-	}
-	if as, ok := nobody(); ok {
+	as, ok := nobody()
+	if ok {
 		other := peer.Swivel("swivel as nobody", b.swivel, as)
 		comparison.Other = &other
+	}
+	var missing []string
+	if !c.Alone {
+		installed, missed := find(peer.Others(as))
+		comparison.Kinds, missing = append(comparison.Kinds, installed...), missed
 	}
 	say(s.log, missing)
 	results, err := c.measure(s, &comparison)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"swivel/cmd/swivel-bench/internal/peer"
 )
 
 // TestShortRoundOfEveryWorkload with swivel alone; it says nothing about the
@@ -64,6 +66,19 @@ func TestInterruptionLeavesNothingBehind(t *testing.T) {
 	}
 	if left, err := filepath.Glob(os.Getenv("TMPDIR") + "/*"); len(left) > 0 || err != nil {
 		t.Errorf("files were left: %q, %v", left, err)
+	}
+}
+
+func TestPeerThatIsMissingIsNamed(t *testing.T) {
+	kinds := []peer.Kind{{Name: "sh", Program: "sh"}, {Name: "other", Program: "no-such-proxy"}}
+	installed, missing := find(kinds)
+	if len(installed) != 1 || installed[0].Name != "sh" {
+		t.Errorf("installed: %+v", installed)
+	}
+	var out strings.Builder
+	say(&out, missing)
+	if want := "not compared with other: not installed: apt-get install -y --no-install-recommends no-such-proxy\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }
 

@@ -65,15 +65,20 @@ func Swivel(name, program string, as process.As) Kind {
 		}}
 }
 
-// Others are the proxies that swivel is compared with.
-func Others() []Kind {
+// Others are the proxies that swivel is compared with. Squid runs as a user of
+// its own if as is not zero: it does so anyway when root starts it, but a process
+// that has changed its user by itself does not end with a parent that is killed.
+func Others(as process.As) []Kind {
 	haproxy := func(program, config string, _ launch) *exec.Cmd { return exec.Command(program, "-db", "-f", config) }
-	squid := func(program, config string, _ launch) *exec.Cmd { return exec.Command(program, "-N", "-f", config) }
+	squid := func(program, config string, l launch) *exec.Cmd {
+		// Under its usual name it would share memory with any other squid here.
+		return exec.Command(program, "-N", "-n", fmt.Sprintf("bench%d", l.Port), "-f", config)
+	}
 	tinyproxy := func(program, config string, _ launch) *exec.Cmd { return exec.Command(program, "-d", "-c", config) }
 	return []Kind{
 		{Name: HAProxyTCP, Program: "haproxy", config: "haproxy.cfg", mode: "tcp", version: "-v", command: haproxy},
 		{Name: HAProxyHTTP, Program: "haproxy", config: "haproxy.cfg", mode: "http", version: "-v", command: haproxy},
-		{Name: Squid, Program: "squid", config: "squid.conf", version: "-v", command: squid},
+		{Name: Squid, Program: "squid", As: as, config: "squid.conf", version: "-v", command: squid},
 		{Name: Tinyproxy, Program: "tinyproxy", config: "tinyproxy.conf", version: "-v", command: tinyproxy},
 	}
 }

@@ -35,7 +35,7 @@ func setting(t *testing.T) Setting {
 // test, since one that did not run must not look like one that passed.
 func TestEachPeerServesBothKindsOfRequests(t *testing.T) {
 	s := setting(t)
-	for _, k := range Others() {
+	for _, k := range Others(process.As{}) {
 		r, err := k.Start(t.Context(), s)
 		if err != nil {
 			t.Errorf("%s: %v", k.Name, err)

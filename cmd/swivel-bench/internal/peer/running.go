@@ -92,7 +92,7 @@ func (k Kind) prepare(program, dir string, l launch) (*exec.Cmd, error) {
 		err = os.WriteFile(file, []byte(text), 0o644)
 	}
 	if err == nil {
-		err = os.Chmod(dir, 0o755) // squid changes its user
+		err = os.Chmod(dir, 0o755) // for who is not root
 	}
 	if err == nil && k.As != (process.As{}) {
 		err = os.Chown(dir, int(k.As.UID), int(k.As.GID))

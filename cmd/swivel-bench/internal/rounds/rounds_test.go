@@ -76,7 +76,7 @@ func TestComparisonEndsWithItsContext(t *testing.T) {
 
 func TestWhoIsCompared(t *testing.T) {
 	other := peer.Swivel("swivel as nobody", "swivel", process.As{UID: 1})
-	b := Bench{Kinds: append([]peer.Kind{peer.Swivel("swivel", "swivel", process.As{})}, peer.Others()...), Other: &other}
+	b := Bench{Kinds: append([]peer.Kind{peer.Swivel("swivel", "swivel", process.As{})}, peer.Others(process.As{})...), Other: &other}
 	for _, w := range Workloads(Amounts{}) {
 		var names []string
 		for _, k := range b.kinds(w) {
