@@ -85,6 +85,7 @@ func (c *serveCmd) lists(cfg *config.Config) {
 }
 
 type configCmd struct {
+	Print configPrintCmd `cmd:"" help:"Print the configuration as it would be in force, without its secrets, and where each value comes from."`
 	Check configCheckCmd `cmd:"" help:"Check configuration and proxy lists, and say everything that is wrong."`
 }
 
@@ -115,6 +116,27 @@ func (c *configCheckCmd) Run(s streams) error {
 	}
 	_, _ = fmt.Fprintf(s.out, "ok: %d proxies, %d lines skipped, %d duplicates merged\n", len(lists.Specs), len(lists.Skipped), lists.Merged)
 	return nil
+}
+
+type configPrintCmd struct {
+	settings
+	Proxies []string `help:"Proxy list, a file or a URL; may be repeated." placeholder:"LIST"`
+}
+
+// Run prints also what does not hold, and then says so.
+func (c *configPrintCmd) Run(s streams) error {
+	serveFlags := serveCmd{Proxies: c.Proxies}
+	cfg, err := c.load(s, config.Default(), serveFlags.lists)
+	for i, list := range cfg.Proxies {
+		cfg.Proxies[i] = daemon.ListLabel(list)
+	}
+	text, printErr := cfg.Print(config.Origins{File: c.Config, Env: s.env, Flags: map[string]bool{
+		"listen": c.Listen != nil, "admin": c.Admin != nil, "db": c.DB != nil, "grace": c.Grace != nil, "users": len(c.User) > 0,
+		"allow_open_proxy": c.AllowOpenProxy != nil, "users_file": c.UsersFile != nil, "proxies": len(c.Proxies) > 0,
+		"log.format": c.LogFormat != nil, "log.level": c.LogLevel != nil,
+	}})
+	_, _ = s.out.Write(text)
+	return errors.Join(err, printErr)
 }
 
 type versionCmd struct{}

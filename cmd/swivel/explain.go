@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -57,39 +56,13 @@ func (c *explainCmd) Run(s streams) error {
 	return c.print(s.out, e)
 }
 
-// askTimeout bounds how long a daemon may take to answer.
-const askTimeout = 30 * time.Second
-
 func (c *explainCmd) askDaemon(cfg config.Config) (e admin.Explanation, err error) {
-	if cfg.Admin == "off" {
-		return e, usageError{errors.New("explain: the admin API is off; say --proxies FILE to look without a daemon")}
-	}
-	query := url.Values{"target": {c.Target}, "user": {c.AsUser}, "limit": {strconv.Itoa(c.Limit)}}
-	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+cfg.Admin+"/api/v1/explain?"+query.Encode(), nil)
+	d, err := daemonOf(cfg, "explain")
 	if err != nil {
 		return e, err
 	}
-	token, err := admin.ReadToken(cfg.AdminToken, cfg.AdminTokenFile)
-	if err != nil {
-		return e, usageError{err}
-	}
-	admin.Authorize(request, token)
-	direct := http.Transport{} // never by way of a proxy
-	response, err := direct.RoundTrip(request)
-	if err != nil {
-		return e, fmt.Errorf("explain: no daemon answers at %s; say --admin HOST:PORT, or --proxies FILE to look without one", cfg.Admin)
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		var problem struct{ Error string }
-		if json.NewDecoder(io.LimitReader(response.Body, 64<<10)).Decode(&problem) != nil || problem.Error == "" {
-			problem.Error = "what answers at " + cfg.Admin + " is no swivel: " + response.Status
-		}
-		return e, usageError{errors.New("explain: " + problem.Error)}
-	}
-	return e, json.NewDecoder(response.Body).Decode(&e)
+	query := url.Values{"target": {c.Target}, "user": {c.AsUser}, "limit": {strconv.Itoa(c.Limit)}}
+	return e, d.get("/api/v1/explain?"+query.Encode(), &e)
 }
 
 func (c *explainCmd) lookOffline(cfg config.Config) (e admin.Explanation, err error) {

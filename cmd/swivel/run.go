@@ -28,8 +28,15 @@ type cli struct {
 	Serve   serveCmd   `cmd:"" help:"Serve clients through the proxies of a list."`
 	Demo    demoCmd    `cmd:"" help:"Serve through five toy proxies inside this process: no list, no account, no network needed."`
 	Config  configCmd  `cmd:"" help:"Work with the configuration."`
+	Status  statusCmd  `cmd:"" help:"Show the pool of a running daemon."`
 	Explain explainCmd `cmd:"" help:"Say who would serve a request, and who would not and why."`
+	Pause   pauseCmd   `cmd:"" help:"Take proxies out of use until they are resumed."`
+	Drain   drainCmd   `cmd:"" help:"Give proxies nothing new until they are resumed, and let finish what they have."`
+	Resume  resumeCmd  `cmd:"" help:"Put proxies back into use."`
+	Reload  reloadCmd  `cmd:"" help:"Have a running daemon read its lists, users and configuration again."`
 	Version versionCmd `cmd:"" help:"Print the version."`
+
+	Completion completionCmd `cmd:"" help:"Print what makes a shell complete commands and flags."`
 }
 
 // streams are where a command reads its environment and writes to.

@@ -32,6 +32,17 @@ func (h *Hedge) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// MarshalText is the reverse of UnmarshalText.
+func (h Hedge) MarshalText() ([]byte, error) {
+	switch {
+	case h.Off:
+		return []byte("off"), nil
+	case h.Fixed == 0:
+		return []byte("p95"), nil
+	}
+	return h.Fixed.MarshalText()
+}
+
 // UnmarshalYAML implements yaml.Unmarshaler; see Duration's.
 func (h *Hedge) UnmarshalYAML(n *yaml.Node) error {
 	if err := h.UnmarshalText([]byte(n.Value)); err != nil {

@@ -46,9 +46,9 @@ func isURL(source string) bool {
 	return strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "https://")
 }
 
-// labelOf is what messages call a list. Of a URL it is the host only, for user,
+// ListLabel is what messages call a list. Of a URL it is the host only, for user,
 // path and query are where vendors put the secret that opens the list.
-func labelOf(source string) string {
+func ListLabel(source string) string {
 	if !isURL(source) {
 		return source
 	}

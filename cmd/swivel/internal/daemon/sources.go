@@ -60,7 +60,7 @@ func (s *Sources) read(sources []string, base breaker.Settings, atURL func(strin
 	var all Lists
 	var problems []error
 	for _, source := range sources {
-		file := labelOf(source)
+		file := ListLabel(source)
 		var list pool.List
 		var err error
 		if isURL(source) {
@@ -116,7 +116,7 @@ func (s *Sources) fetched(ctx context.Context, source string, all *Lists) (pool.
 	case !known:
 		return fresh.list, err
 	case !errors.Is(err, errNotModified):
-		all.Stale = append(all.Stale, fmt.Errorf("%s: %w", labelOf(source), err))
+		all.Stale = append(all.Stale, fmt.Errorf("%s: %w", ListLabel(source), err))
 	}
 	if s.kept == nil {
 		s.kept = map[string]keptList{}
@@ -134,7 +134,7 @@ func (s *Sources) fetch(ctx context.Context, source string, known version, all *
 	list, err := parseFetched(body)
 	if err == nil {
 		if err := s.store(source, now, body); err != nil {
-			all.Unkept = append(all.Unkept, fmt.Errorf("%s: %w", labelOf(source), plain(err)))
+			all.Unkept = append(all.Unkept, fmt.Errorf("%s: %w", ListLabel(source), plain(err)))
 		}
 	}
 	return keptList{now, list}, err

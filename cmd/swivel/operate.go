@@ -1,0 +1,205 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"swivel/cmd/swivel/internal/admin"
+	"swivel/cmd/swivel/internal/config"
+)
+
+// chosen are the flags of commands that do something to proxies.
+type chosen struct {
+	whom
+	Proxy []string `arg:"" help:"An id, a name, or tag:TAG." placeholder:"ID|NAME|tag:TAG"`
+	By    string   `help:"Who wants it, for the audit log (default: you)." placeholder:"NAME"`
+}
+
+// reason is what people want to know of a proxy that is put aside.
+type reason struct {
+	Reason string `required:"" short:"r" help:"Why, in one line, for whoever looks at it next." placeholder:"TEXT"`
+}
+
+type pauseCmd struct {
+	chosen
+	reason
+}
+
+// Run pauses.
+func (c *pauseCmd) Run(s streams) error {
+	_, _, err := c.act("pause", c.Reason, s)
+	return err
+}
+
+type resumeCmd struct{ chosen }
+
+// Run resumes.
+func (c *resumeCmd) Run(s streams) error {
+	_, _, err := c.act("resume", "", s)
+	return err
+}
+
+type drainCmd struct {
+	chosen
+	reason
+	Wait config.Duration `help:"Wait until nothing is under way any more, so long at most." placeholder:"DURATION"`
+}
+
+// Run drains, and waits if that is asked for.
+func (c *drainCmd) Run(s streams) error {
+	d, done, err := c.act("drain", c.Reason, s)
+	if err != nil || c.Wait == 0 {
+		return err
+	}
+	ctx, cancel := untilSignal()
+	defer cancel()
+	ctx, stop := context.WithTimeout(ctx, time.Duration(c.Wait))
+	defer stop()
+	return waitUntilDry(ctx, d, done, s.out)
+}
+
+// dryEvery is how often a drain looks whether it is over.
+const dryEvery = 250 * time.Millisecond
+
+// waitUntilDry returns when nothing is under way at these proxies, or with an
+// error when ctx ends.
+func waitUntilDry(ctx context.Context, d asked, members []admin.Proxy, out io.Writer) error {
+	waited := map[string]bool{}
+	for _, m := range members {
+		waited[m.ID] = true
+	}
+	again := time.NewTicker(dryEvery)
+	defer again.Stop()
+	for {
+		var all []admin.Proxy
+		if err := d.get("/api/v1/proxies", &all); err != nil {
+			return err
+		}
+		left := 0
+		for _, p := range all {
+			if waited[p.ID] {
+				left += p.InFlight
+			}
+		}
+		if left == 0 {
+			_, err := fmt.Fprintln(out, "nothing is under way any more")
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("drain: %d are still under way", left)
+		case <-again.C:
+		}
+	}
+}
+
+// act has an action done to all that are chosen, and says to whom.
+func (c *chosen) act(action, why string, s streams) (d asked, done []admin.Proxy, err error) {
+	if d, err = c.daemon(action, s); err != nil {
+		return d, nil, err
+	}
+	paths, err := c.paths(d)
+	if err != nil {
+		return d, nil, err
+	}
+	body := map[string]string{"by": cmp.Or(c.By, myself(s))}
+	if why != "" {
+		body["reason"] = why
+	}
+	for _, path := range paths {
+		var members []admin.Proxy
+		if err := d.post(path+"/"+action, body, &members); err != nil {
+			return d, done, err
+		}
+		for _, m := range members {
+			_, _ = fmt.Fprintf(s.out, "%s  %s  %s\n", m.ID, stateOf(m), m.Name)
+		}
+		done = append(done, members...)
+	}
+	return d, done, nil
+}
+
+// paths are where the API has what is chosen. All proxies of a name are meant: a
+// line with a range of ports gives it to many.
+func (c *chosen) paths(d asked) (paths []string, err error) {
+	var all []admin.Proxy
+	for _, word := range c.Proxy {
+		if tag, ok := strings.CutPrefix(word, "tag:"); ok {
+			paths = append(paths, "/api/v1/tags/"+url.PathEscape(tag))
+			continue
+		}
+		if all == nil {
+			if err := d.get("/api/v1/proxies", &all); err != nil {
+				return nil, err
+			}
+		}
+		before := len(paths)
+		for _, p := range all {
+			if p.ID == word || p.Name == word {
+				paths = append(paths, "/api/v1/proxies/"+p.ID)
+			}
+		}
+		if len(paths) == before {
+			return nil, usageError{fmt.Errorf("%s: no proxy has the id or the name %q; swivel status lists them", d.command, word)}
+		}
+	}
+	return paths, nil
+}
+
+// myself is who runs this, as far as the system tells.
+func myself(s streams) string {
+	sudoer, _ := s.env("SUDO_USER")
+	user, _ := s.env("USER")
+	host, _ := os.Hostname()
+	return cmp.Or(sudoer, user, fmt.Sprintf("uid %d", os.Getuid())) + "@" + cmp.Or(host, "unknown")
+}
+
+type reloadCmd struct {
+	whom
+	By string `help:"Who wants it, for the audit log (default: you)." placeholder:"NAME"`
+}
+
+// Run has the daemon read everything again.
+func (c *reloadCmd) Run(s streams) error {
+	d, err := c.daemon("reload", s)
+	if err != nil {
+		return err
+	}
+	var done admin.Reloaded
+	if err := d.post("/api/v1/reload", map[string]string{"by": cmp.Or(c.By, myself(s))}, &done); err != nil {
+		return err
+	}
+	_, err = io.WriteString(s.out, reloadText(done))
+	return err
+}
+
+// reloadText is what a reload did, for people.
+func reloadText(r admin.Reloaded) string {
+	var b strings.Builder
+	_, _ = fmt.Fprintf(&b, "reloaded: %d added, %d kept, %d removed; %d lines skipped, %d duplicates merged\n",
+		r.Added, r.Kept, r.Removed, r.Skipped, r.Merged)
+	if r.OwnAddress > 0 {
+		_, _ = fmt.Fprintf(&b, "not used, because they are swivel itself: %d\n", r.OwnAddress)
+	}
+	reasons := slices.SortedFunc(maps.Keys(r.Reasons), func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.Reasons[b], r.Reasons[a]), cmp.Compare(a, b))
+	})
+	for _, why := range reasons {
+		_, _ = fmt.Fprintf(&b, "skipped: %d × %s\n", r.Reasons[why], why)
+	}
+	for _, stale := range r.Stale {
+		_, _ = fmt.Fprintf(&b, "what it said last is used: %s\n", stale)
+	}
+	for _, key := range r.RestartNeeded {
+		_, _ = fmt.Fprintf(&b, "takes a restart: %s\n", key)
+	}
+	return b.String()
+}
