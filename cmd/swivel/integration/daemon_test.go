@@ -2,11 +2,13 @@ package integration
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +104,7 @@ type attempt struct {
 // attemptsOf returns the logged attempts that used the proxy.
 func (d *daemon) attemptsOf(t testing.TB, id string) (of []attempt) {
 	t.Helper()
+	d.awaitLog(t)
 	d.lines(t, "exchange", func(line []byte) {
 		var x exchange
 		if err := json.Unmarshal(line, &x); err != nil {
@@ -114,6 +117,41 @@ func (d *daemon) attemptsOf(t testing.TB, id string) (of []attempt) {
 		}
 	})
 	return of
+}
+
+// awaitLog waits until all exchanges that are over are in the log, which is
+// written some of them at a time. What a killed daemon has not written stays out.
+func (d *daemon) awaitLog(t testing.TB) {
+	t.Helper()
+	over, running := d.exchangesOver(t)
+	if !running {
+		return
+	}
+	eventually(t, 10*time.Second, "the log is complete", func() bool { return d.lines(t, "exchange", func([]byte) {}) >= over })
+}
+
+// exchangesOver asks a daemon that runs how many exchanges it has counted.
+func (d *daemon) exchangesOver(t testing.TB) (n int, running bool) {
+	t.Helper()
+	resp, err := http.Get("http://" + d.admin + "/metrics")
+	if err != nil {
+		return 0, false
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "swivel_exchanges_total{") {
+			value, err := strconv.Atoi(strings.TrimSpace(line[strings.LastIndexByte(line, ' ')+1:]))
+			if err != nil {
+				t.Fatalf("metrics: %q: %v", line, err)
+			}
+			n += value
+		}
+	}
+	return n, true
 }
 
 // member is a proxy as the admin API shows it.

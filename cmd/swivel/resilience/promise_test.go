@@ -65,13 +65,18 @@ func (f *figures) check(t *testing.T, p promise) {
 	f.checkDeadTarget(t, p)
 }
 
+// busy is what the machine itself adds to waiting times: on a machine that wakes
+// the generator late, the daemon and the upstreams wake late as well, each time
+// they wait. One that is idle adds next to nothing.
+func (f *figures) busy(q float64) time.Duration { return 3 * quantile(f.lateness(), q) }
+
 // checkWaiting is what bad proxies may cost in time: two are black holes, and one
 // takes two seconds.
 func (f *figures) checkWaiting(t *testing.T, p promise) {
 	t.Helper()
 	for q, most := range map[float64]time.Duration{.95: p.p95, .99: p.p99} {
-		if got := quantile(f.afterLearning(), q); got > most {
-			t.Errorf("after the first phase the p%.0f is %v, want at most %v", 100*q, got, most)
+		if got, most := quantile(f.afterLearning(), q), most+f.busy(q); got > most {
+			t.Errorf("after the first phase the p%.0f is %v, want at most %v on this machine", 100*q, got, most)
 		}
 	}
 	if got := f.extra(); got > p.extra {
@@ -81,8 +86,8 @@ func (f *figures) checkWaiting(t *testing.T, p promise) {
 	if len(probing) == 0 {
 		t.Error("no exchange carried a test: that shows nothing")
 	}
-	if got := quantile(probing, 1); got > p.probing {
-		t.Errorf("an exchange that carried a test waited %v, want at most %v", got, p.probing)
+	if got, most := quantile(probing, 1), p.probing+f.busy(.99); got > most {
+		t.Errorf("an exchange that carried a test waited %v, want at most %v on this machine", got, most)
 	}
 }
 
@@ -117,8 +122,8 @@ func (f *figures) checkDeadTarget(t *testing.T, p promise) {
 	if len(d.known) < 20 {
 		t.Errorf("only %d answers came from memory: the dead target was not learnt", len(d.known))
 	}
-	if got := quantile(d.known, .95); got > p.deadAnswer {
-		t.Errorf("the dead target is known, and p95 of the answers is %v, want at most %v", got, p.deadAnswer)
+	if got, most := quantile(d.known, .95), p.deadAnswer+f.busy(.95); got > most {
+		t.Errorf("the dead target is known, and p95 of the answers is %v, want at most %v on this machine", got, most)
 	}
 	if len(d.trials) > p.deadTrials {
 		t.Errorf("%d exchanges went to look whether the target is still down, want at most %d", len(d.trials), p.deadTrials)
