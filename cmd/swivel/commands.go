@@ -11,6 +11,7 @@ import (
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/daemon"
 	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/cmd/swivel/internal/systemd"
 )
 
 // settings are the flags that change the configuration. A flag that is not
@@ -68,14 +69,23 @@ type serveCmd struct {
 
 // Run serves until a signal.
 func (c *serveCmd) Run(s streams) error {
-	load := func() (config.Config, error) { return c.load(s, config.Default(), c.lists) }
+	sockets, err := systemd.Inherited()
+	if err != nil {
+		return usageError{err}
+	}
+	load := func() (config.Config, error) {
+		return c.load(s, config.Default(), func(cfg *config.Config) {
+			c.lists(cfg)
+			sockets.Override(cfg)
+		})
+	}
 	cfg, err := load()
 	if err != nil {
 		return err
 	}
 	ctx, cancel := untilSignal()
 	defer cancel()
-	return serve(ctx, cfg, load, s)
+	return serve(ctx, cfg, load, sockets, s)
 }
 
 func (c *serveCmd) lists(cfg *config.Config) {

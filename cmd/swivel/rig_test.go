@@ -13,6 +13,7 @@ import (
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/daemon"
 	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/cmd/swivel/internal/systemd"
 )
 
 // rig is a daemon that commands can ask.
@@ -34,7 +35,7 @@ func newRig(t *testing.T, lines ...string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.d, err = daemon.Open(t.Context(), r.next, log); err != nil {
+	if r.d, err = daemon.Open(t.Context(), r.next, systemd.Sockets{}, log); err != nil {
 		t.Fatal(err)
 	}
 	r.d.ReadConfigWith(func() (config.Config, error) { return r.next, nil })

@@ -14,6 +14,7 @@ import (
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/daemon"
 	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/cmd/swivel/internal/systemd"
 )
 
 // The exit codes.
@@ -131,14 +132,14 @@ func untilSignal() (context.Context, context.CancelFunc) {
 }
 
 // serve runs a daemon until a signal. Reloads read the configuration again.
-func serve(ctx context.Context, cfg config.Config, again func() (config.Config, error), s streams) error {
+func serve(ctx context.Context, cfg config.Config, again func() (config.Config, error), sockets systemd.Sockets, s streams) error {
 	lines := eventlog.NewBuffer(s.errOut)
 	defer lines.Close()
 	log, err := eventlog.New(lines, cfg.Log.Format, cfg.Log.Level)
 	if err != nil {
 		return usageError{err}
 	}
-	d, err := daemon.Open(ctx, cfg, log)
+	d, err := daemon.Open(ctx, cfg, sockets, log)
 	if err != nil {
 		return err
 	}
@@ -150,7 +151,9 @@ func serve(ctx context.Context, cfg config.Config, again func() (config.Config, 
 		for {
 			select {
 			case <-reloads:
+				systemd.Reloading()
 				_, _ = d.Reload() // the log says what came of it
+				systemd.Ready()
 			case <-ctx.Done():
 				return
 			}

@@ -26,6 +26,10 @@ type setup struct {
 	lines []string // of the proxy list
 	dir   string   // where list and database are; a new folder when empty
 	env   []string // beside a few that every program needs
+
+	// sockets are handed over as a service manager does, under these names.
+	sockets     []*os.File
+	socketNames string // separated by colons
 }
 
 // startDaemon starts a daemon on ports that the system gives, and returns once
@@ -37,8 +41,7 @@ func startDaemon(t testing.TB, s setup) *daemon {
 	}
 	d := &daemon{list: filepath.Join(s.dir, "proxies.txt"), db: filepath.Join(s.dir, "swivel.db")}
 	writeFile(t, d.list, strings.Join(s.lines, "\n")+"\n", 0o600)
-	cmd := exec.Command(program(t), "serve", "--proxies", d.list, "--db", d.db, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
-	cmd.Env = append(plainEnv(), s.env...)
+	cmd := s.command(program(t), "serve", "--proxies", d.list, "--db", d.db, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
 	d.child = start(t, "swivel", cmd)
 	t.Cleanup(func() { d.checkOutput(t) })
 	var ready readyLine
@@ -51,6 +54,19 @@ func startDaemon(t testing.TB, s setup) *daemon {
 	})
 	d.listen, d.admin = ready.Listen, ready.Admin
 	return d
+}
+
+// command has a shell say for whom the sockets are, since only the process itself
+// knows its number.
+func (s setup) command(program string, args ...string) *exec.Cmd {
+	cmd := exec.Command("/bin/sh", append([]string{"-c", `LISTEN_PID=$$ exec "$0" "$@"`, program}, args...)...)
+	if len(s.sockets) == 0 {
+		cmd = exec.Command(program, args...)
+	}
+	cmd.Env = append(plainEnv(), s.env...)
+	cmd.Env = append(cmd.Env, "LISTEN_FDS="+strconv.Itoa(len(s.sockets)), "LISTEN_FDNAMES="+s.socketNames)
+	cmd.ExtraFiles = s.sockets
+	return cmd
 }
 
 type readyLine struct {

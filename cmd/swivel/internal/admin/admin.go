@@ -56,17 +56,22 @@ type Operator interface {
 	ParseUser(user string) (name string, r route.Route, err error)
 }
 
-// Listen opens the socket. Who asks for more than health has to show the token;
-// "": nobody has to.
+// Listen opens the socket and is New with it.
 func Listen(ctx context.Context, address string, token pool.Secret) (*Server, error) {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
+	return New(ln, token), nil
+}
+
+// New takes over a listener. Who asks for more than health has to show the token;
+// "": nobody has to.
+func New(ln net.Listener, token pool.Secret) *Server {
 	s := &Server{listener: ln, lock: newLock(token)}
 	s.http = &http.Server{Handler: s.handler(), ReadTimeout: 10 * time.Second, WriteTimeout: time.Minute, IdleTimeout: time.Minute}
-	return s, nil
+	return s
 }
 
 // Addr is where it listens.

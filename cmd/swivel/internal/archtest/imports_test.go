@@ -66,6 +66,8 @@ var confined = []struct {
 		"the core keeps numbers, and one package says what they are called"},
 	{"golang.org/x/net/proxy", []string{"pool/upstream"},
 		"there is one way to speak SOCKS, and its errors have one meaning"},
+	{"github.com/coreos/go-systemd", []string{"cmd/swivel/internal/systemd"},
+		"one package speaks with the service manager, and does nothing where there is none"},
 	{"net/http/pprof", nil,
 		"importing it adds handlers to the default mux of the whole process"},
 	{"pgregory.net/rapid", nil,

@@ -18,6 +18,7 @@ import (
 
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/cmd/swivel/internal/systemd"
 	"swivel/storage"
 	"swivel/storage/storetest"
 )
@@ -70,7 +71,7 @@ func costChild() error {
 	if os.Getenv(costStore) == "off" {
 		open = forget
 	}
-	d, err := openWith(context.Background(), cfg, lists, log, open)
+	d, err := openWith(context.Background(), cfg, lists, systemd.Sockets{}, log, open)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ import (
 	"swivel/cmd/swivel/internal/front"
 	"swivel/cmd/swivel/internal/limit"
 	"swivel/cmd/swivel/internal/metrics"
+	"swivel/cmd/swivel/internal/systemd"
 	"swivel/cmd/swivel/internal/traffic"
 	"swivel/cmd/swivel/internal/tunnel"
 	"swivel/pool"
@@ -44,6 +45,9 @@ const (
 	headerTimeout = 30 * time.Second
 	keepAlive     = 90 * time.Second
 )
+
+// closeTimeout bounds the last write to the database.
+const closeTimeout = 10 * time.Second
 
 // Daemon is a running swivel. Its methods are safe for concurrent use.
 type Daemon struct {
@@ -87,16 +91,17 @@ func (e *ListError) Error() string { return e.Err.Error() }
 // Unwrap gives the joined problems.
 func (e *ListError) Unwrap() error { return e.Err }
 
-// Open reads the lists, opens the database and listens. Nothing is served yet.
-// An error about the lists is a *ListError.
-func Open(ctx context.Context, cfg config.Config, log *eventlog.Log) (*Daemon, error) {
+// Open reads the lists, opens the database and listens, on the sockets that are
+// there already and on its own. Nothing is served yet. An error about the lists is
+// a *ListError.
+func Open(ctx context.Context, cfg config.Config, sockets systemd.Sockets, log *eventlog.Log) (*Daemon, error) {
 	sources := sourcesOf(cfg.DB)
 	lists, err := sources.Read(ctx, cfg.Proxies, cfg.BreakerSettings())
 	logLists(log, lists)
 	if err != nil {
 		return nil, &ListError{err}
 	}
-	d, err := OpenLists(ctx, cfg, lists, log)
+	d, err := openWith(ctx, cfg, lists, sockets, log, openSQLite)
 	if err == nil {
 		d.sources = sources
 	}
@@ -105,19 +110,19 @@ func Open(ctx context.Context, cfg config.Config, log *eventlog.Log) (*Daemon, e
 
 // OpenLists is Open over proxies that come from elsewhere than cfg's files.
 func OpenLists(ctx context.Context, cfg config.Config, lists Lists, log *eventlog.Log) (*Daemon, error) {
-	return openWith(ctx, cfg, lists, log, openSQLite)
+	return openWith(ctx, cfg, lists, systemd.Sockets{}, log, openSQLite)
 }
 
 // openWith is OpenLists with a store of the caller's choice, which becomes the
 // daemon's to close.
-func openWith(ctx context.Context, cfg config.Config, lists Lists, log *eventlog.Log, open storeOpener) (*Daemon, error) {
+func openWith(ctx context.Context, cfg config.Config, lists Lists, sockets systemd.Sockets, log *eventlog.Log, open storeOpener) (*Daemon, error) {
 	d := &Daemon{cfg: cfg, log: log, sources: new(Sources), listsNamed: make(chan struct{}, 1)}
 	users, err := auth.Read(cfg.Users, cfg.UsersFile)
 	if err != nil {
 		return nil, err
 	}
 	d.guard = auth.NewGuard(users)
-	if err := d.listen(ctx); err != nil {
+	if err := d.listen(ctx, sockets); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	if err := d.openPool(ctx, lists, open); err != nil {
@@ -129,9 +134,11 @@ func openWith(ctx context.Context, cfg config.Config, lists Lists, log *eventlog
 
 // listen opens the sockets first: a port in use is told before the database is
 // touched.
-func (d *Daemon) listen(ctx context.Context) (err error) {
-	if d.listener, err = front.Listen(ctx, d.cfg.Listen); err != nil {
-		return fmt.Errorf("listen: cannot listen on %s: %w", d.cfg.Listen, socketReason(err))
+func (d *Daemon) listen(ctx context.Context, sockets systemd.Sockets) (err error) {
+	if d.listener = sockets.Listen; d.listener == nil {
+		if d.listener, err = front.Listen(ctx, d.cfg.Listen); err != nil {
+			return fmt.Errorf("listen: cannot listen on %s: %w", d.cfg.Listen, socketReason(err))
+		}
 	}
 	d.self = front.Self{d.listener.Addr().(*net.TCPAddr).AddrPort()}
 	if d.cfg.Admin == "off" {
@@ -141,7 +148,9 @@ func (d *Daemon) listen(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if d.admin, err = admin.Listen(ctx, d.cfg.Admin, token); err != nil {
+	if sockets.Admin != nil {
+		d.admin = admin.New(sockets.Admin, token)
+	} else if d.admin, err = admin.Listen(ctx, d.cfg.Admin, token); err != nil {
 		return fmt.Errorf("admin: cannot listen on %s: %w", d.cfg.Admin, socketReason(err))
 	}
 	d.self = append(d.self, d.admin.Addr().(*net.TCPAddr).AddrPort())
@@ -337,6 +346,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		d.log.Warn().Msg("on_exhausted is direct: when no proxy can be picked, targets see this machine's own address")
 	}
 	d.log.Info().Stringer("listen", d.Addr()).Str("admin", d.adminName()).Str("db", d.cfg.DB).Msg("ready")
+	systemd.Ready()
 	var err error
 	select {
 	case <-ctx.Done():
@@ -364,6 +374,7 @@ func (d *Daemon) adminName() string {
 
 // shutdown gives what is under way its grace.
 func (d *Daemon) shutdown() {
+	systemd.Stopping(time.Duration(d.cfg.Grace) + 2*closeTimeout)
 	d.log.Info().Int("connections", d.front.Connections()).Dur("grace_ms", time.Duration(d.cfg.Grace)).Msg("stopping")
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(d.cfg.Grace))
 	defer cancel()
@@ -384,7 +395,7 @@ func (d *Daemon) close() error {
 		d.loop.Close() // its last verdicts belong into the journal
 	}
 	if d.journal != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
 		if err := d.journal.Close(ctx); err != nil {
 			problems = append(problems, fmt.Errorf("db: the last states could not be written: %w", err))

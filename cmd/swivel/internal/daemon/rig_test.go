@@ -22,6 +22,7 @@ import (
 	"swivel/breaker"
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/cmd/swivel/internal/systemd"
 	"swivel/pool"
 )
 
@@ -70,7 +71,7 @@ func (r *rig) open() (*Daemon, error) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return Open(r.t.Context(), r.cfg, log)
+	return Open(r.t.Context(), r.cfg, systemd.Sockets{}, log)
 }
 
 // start runs a daemon until stop.
