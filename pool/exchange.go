@@ -154,7 +154,7 @@ func (x *Exchange) Next(now time.Time, leaseTime time.Duration, mayProbe bool) (
 
 // lease makes an attempt of a grant. x.mu is held.
 func (x *Exchange) lease(g grant, now time.Time) *Lease {
-	l := &Lease{pool: x.pool, Proxy: g.proxy, Spec: x.fill(g.proxy.Spec), permit: g.permit, Probe: g.permit.probe(), Started: now, index: len(x.attempts)}
+	l := &Lease{pool: x.pool, request: x.id, Proxy: g.proxy, Spec: x.fill(g.proxy.Spec), permit: g.permit, Probe: g.permit.probe(), Started: now, index: len(x.attempts)}
 	x.attempts = append(x.attempts, Attempt{Proxy: g.proxy, Probe: l.Probe, Outcome: breaker.Ignored, Started: now})
 	x.running++
 	g.proxy.picks.Add(1)
@@ -255,6 +255,7 @@ func (x *Exchange) Fail(l *Lease, f Fault, now time.Time) (events []Event) {
 // failures, since it was not the target's fault. took is the time to the first
 // byte, 0 if it was not measured.
 func (x *Exchange) Reached(l *Lease, s Signal, took time.Duration, now time.Time) (events []Event) {
+	x.pool.served.add(servedBy{x.id, l.Proxy.ID, x.name})
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.targetUp(l.Proxy, now, &events)
@@ -269,6 +270,7 @@ func (x *Exchange) Reached(l *Lease, s Signal, took time.Duration, now time.Time
 // TargetUp reports that the target was reached by the lease's attempt, whose
 // own verdict comes later: a reply whose body may still be cut short.
 func (x *Exchange) TargetUp(l *Lease, now time.Time) (events []Event) {
+	x.pool.served.add(servedBy{x.id, l.Proxy.ID, x.name})
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.targetUp(l.Proxy, now, &events)

@@ -76,6 +76,7 @@ type Pool struct {
 	skipped    [skips]atomic.Uint64
 	settled    [signals][breaker.Ignored + 1]atomic.Uint64
 	memory     *memory
+	served     served
 	outage     outage
 	everyday   everyday
 	reloadMu   sync.Mutex // serialises Replace

@@ -109,6 +109,7 @@ type Lease struct {
 	Probe   bool
 	Started time.Time
 
+	request  string
 	released atomic.Bool
 	pool     *Pool
 
@@ -124,3 +125,6 @@ type Lease struct {
 
 	redirected bool // made after its exchange was sent away by a segment
 }
+
+// Request is the id of the exchange that the lease belongs to.
+func (l *Lease) Request() string { return l.request }

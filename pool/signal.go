@@ -41,6 +41,8 @@ const (
 	ResponseCut     // plain: body cut short
 	ResponseGarbage // plain: a head that is not HTTP, or whose end is doubtful
 
+	Reported // what a client says about what it got
+
 	signals // how many there are
 )
 
@@ -92,6 +94,7 @@ var signalTable = [signals]struct {
 	ResponseTimeout:      {"response_timeout", saysDoubt},
 	ResponseCut:          {"response_cut", saysDoubt},
 	ResponseGarbage:      {"response_garbage", saysDoubt},
+	Reported:             {"reported", saysNothing}, // Report says what
 }
 
 // String returns the signal's fixed name.

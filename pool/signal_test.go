@@ -22,6 +22,7 @@ func TestEverySignalHasItsOutcome(t *testing.T) {
 		FirstByte:   breaker.Success, TunnelClosed: doubt, TunnelSilent: doubt, TunnelUnused: breaker.Ignored,
 		Response: breaker.Success, ResponseClosed: doubt, ResponseTimeout: doubt, ResponseCut: doubt,
 		ResponseGarbage: doubt,
+		Reported:        breaker.Ignored,
 	}
 	if len(want) != int(signals) {
 		t.Fatalf("the test knows %d of %d signals", len(want), signals)

@@ -152,7 +152,7 @@ func serve(ctx context.Context, cfg config.Config, again func() (config.Config, 
 			select {
 			case <-reloads:
 				systemd.Reloading()
-				_, _ = d.Reload() // the log says what came of it
+				d.ReloadOnSignal()
 				systemd.Ready()
 			case <-ctx.Done():
 				return

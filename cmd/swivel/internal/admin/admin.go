@@ -43,6 +43,9 @@ type Operator interface {
 	// before they return.
 	Pause(members []*pool.Proxy, why pool.Pause) error
 	Resume(members []*pool.Proxy) error
+	// Report takes a client's word about a proxy. It says until when that is
+	// banned from the target, and whether the word counts.
+	Report(pool.Report) (until time.Time, counts bool)
 	// Reload reads the lists again, and whatever else may change while it runs.
 	// Its error says what was refused, and stays as it was.
 	Reload() (Reloaded, error)
@@ -116,6 +119,7 @@ func (s *Server) guarded() []endpoint {
 		{"GET /api/v1/explain", s.explain},
 		{"GET /api/v1/audit", s.audit},
 		{"POST /api/v1/reload", s.reload},
+		{"POST /api/v1/report", s.report},
 		{"POST /api/v1/proxies/{id}/{action}", s.act},
 		{"POST /api/v1/tags/{tag}/{action}", s.act},
 	}

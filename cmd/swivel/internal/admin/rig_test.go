@@ -59,6 +59,11 @@ func (o *operator) Resume(members []*pool.Proxy) error {
 	return nil
 }
 
+func (o *operator) Report(r pool.Report) (time.Time, bool) {
+	until, counts, _ := o.pool.Report(r, time.Now())
+	return until, counts
+}
+
 func (o *operator) Reload() (Reloaded, error) { return Reloaded{Added: 1, Kept: 2}, o.called("reload") }
 
 func (o *operator) Audit(d storage.Deed) error {

@@ -91,9 +91,10 @@ func TestReplyToConnectHoldsNothingButItsHead(t *testing.T) {
 		}
 		head.WriteByte(b)
 	}
-	want := "HTTP/1.1 200 Connection established\r\nX-Swivel-Proxy: " + string(r.pool.Proxies()[0].ID) + "\r\n\r\n"
-	if head.String() != want {
-		t.Errorf("%q, want %q", head.String(), want)
+	want := "HTTP/1.1 200 Connection established\r\nX-Swivel-Proxy: " + string(r.pool.Proxies()[0].ID) + "\r\nX-Request-Id: "
+	id, whole := strings.CutPrefix(head.String(), want)
+	if m, target, known := r.pool.ServedBy(strings.TrimSpace(id)); !whole || len(id) != len("6d0761316442b0f9\r\n\r\n") || known {
+		t.Errorf("%q, want %q and 16 digits; served by %v for %s before a byte came", head.String(), want, m, target)
 	}
 }
 

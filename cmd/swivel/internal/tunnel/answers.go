@@ -22,6 +22,7 @@ type HTTP struct{}
 func (HTTP) Opened(dst []byte, l *pool.Lease) []byte {
 	dst = append(dst, "HTTP/1.1 200 Connection established\r\nX-Swivel-Proxy: "...)
 	dst = append(dst, l.Proxy.ID...)
+	dst = append(append(dst, "\r\nX-Request-Id: "...), l.Request()...)
 	if why := l.Moved(); why != "" {
 		dst = append(append(dst, "\r\n"+reply.SessionMoved+": "...), why...)
 	}
