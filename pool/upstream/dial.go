@@ -28,7 +28,12 @@ func (d *Dialer) dial(ctx context.Context, p *pool.Spec) (*net.TCPConn, error) {
 		// A fair share each: one address that swallows packets must not
 		// keep the others from being tried.
 		share := time.Now().Add(left / time.Duration(len(addrs)-i))
-		conn, err := d.connect(ctx, netip.AddrPortFrom(ip, p.Port), share)
+		at := netip.AddrPortFrom(ip, p.Port)
+		if p.Scheme == pool.Direct && d.Shun != nil && d.Shun(at) {
+			failed = worse(failed, &Error{Signal: pool.DialRefused, Err: errShunned})
+			continue
+		}
+		conn, err := d.connect(ctx, at, share)
 		if err == nil {
 			return conn, nil
 		}
@@ -41,6 +46,8 @@ func (d *Dialer) dial(ctx context.Context, p *pool.Spec) (*net.TCPConn, error) {
 	}
 	return nil, failed
 }
+
+var errShunned = errors.New("the target has an address that must not be connected to")
 
 // connect does not use net.Dialer.DialTCP: that binds the socket first, and a
 // port chosen by bind cannot be shared by connections to different proxies, so

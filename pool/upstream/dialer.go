@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"time"
 
 	"swivel/pool"
@@ -28,6 +29,10 @@ const (
 // Dialer opens connections through proxies. Use NewDialer; a Dialer is safe
 // for concurrent use.
 type Dialer struct {
+	// Shun says of an address that a target without a proxy must not be at,
+	// whatever name it has; nil for none. It is set before the first call.
+	Shun func(netip.AddrPort) bool
+
 	timeouts Timeouts
 	tcp      net.Dialer
 	names    *resolver

@@ -32,6 +32,8 @@ var closed = []struct {
 		"who may come in does not depend on what is asked, nor on how"},
 	{"cmd/swivel/internal/limit", nil, []string{"golang.org/x/time/rate"},
 		"a limit knows whose it is and nothing of what it limits"},
+	{"cmd/swivel/internal/targets", nil, []string{"golang.org/x/net/idna"},
+		"what clients may have can be tried out without a client, a pool or a name server"},
 	{"cmd/swivel/internal/socks", nil, nil,
 		"reading a protocol is one thing, serving it another"},
 	{"cmd/swivel-bench", []string{"cmd/swivel-bench/..."}, []string{"github.com/alecthomas/kong"},

@@ -16,6 +16,7 @@ import (
 
 	"swivel/breaker"
 	"swivel/cmd/swivel/internal/attempts"
+	"swivel/cmd/swivel/internal/targets"
 	"swivel/pool"
 )
 
@@ -98,10 +99,12 @@ type Bans struct {
 	Rest     Duration `yaml:"rest"`     // when the response names no time
 }
 
-// Targets are left alone while they are down.
+// Targets are left alone while they are down, and some at all times.
 type Targets struct {
 	Rest    Duration `yaml:"rest"`     // at first
 	MaxRest Duration `yaml:"max_rest"` // after it has doubled some times
+	Allow   []string `yaml:"allow"`    // all that clients may have, unless it is empty; see package targets
+	Deny    []string `yaml:"deny"`     // what they may not have
 }
 
 // Sessions keep a client's requests on one proxy.
@@ -117,6 +120,7 @@ type Limits struct {
 	ClientRate        float64  `yaml:"client_rate"`        // exchanges a second of one client; 0: no limit
 	HeaderBytes       int      `yaml:"header_bytes"`       // of a request head
 	TunnelIdle        Duration `yaml:"tunnel_idle"`        // without data either way; 0: no limit
+	TunnelMaxAge      Duration `yaml:"tunnel_max_age"`     // from its beginning, whatever it carries; 0: no limit
 }
 
 // Restart bounds what happens to proxies that fell due while nobody looked.
@@ -253,6 +257,14 @@ func (c *Config) Validate() error {
 	}
 	if c.Limits.TunnelIdle < 0 || c.Limits.TunnelIdle > longest {
 		bad("limits.tunnel_idle", "want 0 (no limit) or a duration such as 10m, at most %v", longest)
+	}
+	if c.Limits.TunnelMaxAge < 0 || c.Limits.TunnelMaxAge > longest {
+		bad("limits.tunnel_max_age", "want 0 (no limit) or a duration such as 12h, at most %v", longest)
+	}
+	if _, err := targets.Parse(c.Targets.Allow, c.Targets.Deny); err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			problems = append(problems, errors.New("targets."+line))
+		}
 	}
 	if !(c.Restart.ProbeRate >= 1 && c.Restart.ProbeRate <= maxProbeRate) { // NaN too
 		bad("restart.probe_rate", "want 1 to %d probes a second", maxProbeRate)

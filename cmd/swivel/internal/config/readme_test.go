@@ -29,6 +29,7 @@ func TestReadmeShowsEveryKeyWithItsDefault(t *testing.T) {
 	// There is no default for the first; none is written [] for the others.
 	want.Proxies, want.Bans.Statuses, want.Users = shown.Proxies, []int{}, []string{}
 	want.Attempts.RetryStatuses = []int{}
+	want.Targets.Allow, want.Targets.Deny = []string{}, []string{}
 	if !reflect.DeepEqual(shown, want) {
 		t.Errorf("README.md has\n%+v\nthe defaults are\n%+v", shown, want)
 	}

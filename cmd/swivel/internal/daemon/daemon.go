@@ -30,6 +30,7 @@ import (
 	"swivel/cmd/swivel/internal/limit"
 	"swivel/cmd/swivel/internal/metrics"
 	"swivel/cmd/swivel/internal/systemd"
+	"swivel/cmd/swivel/internal/targets"
 	"swivel/cmd/swivel/internal/traffic"
 	"swivel/cmd/swivel/internal/tunnel"
 	"swivel/pool"
@@ -242,7 +243,9 @@ func (d *Daemon) build() {
 		},
 		OnRecovered: func(n int) { d.log.Info().Int("failed_writes", n).Msg("the database can be written again") },
 	})
+	rules, _ := targets.Parse(d.cfg.Targets.Allow, d.cfg.Targets.Deny) // valid: see config
 	dialer := upstream.NewDialer(upstream.Timeouts{Dial: time.Duration(a.DialTimeout), Handshake: time.Duration(a.HandshakeTimeout)})
+	dialer.Shun = func(at netip.AddrPort) bool { return d.self.Holds(at.String()) || rules.Denies(at) }
 	loop := attempts.New(d.pool, attempts.Settings{
 		Attempts: a.Attempts, ExchangeTimeout: time.Duration(a.ExchangeTimeout),
 		FirstByte: time.Duration(a.FirstByteTimeout), Response: time.Duration(a.ResponseTimeout),
@@ -251,6 +254,7 @@ func (d *Daemon) build() {
 	}, d.sink)
 	d.loop = loop
 	d.registry = tunnel.NewRegistry(time.Duration(d.cfg.Limits.TunnelIdle), &loop.Workers)
+	d.registry.MaxAge = time.Duration(d.cfg.Limits.TunnelMaxAge)
 	d.transports = upstream.NewTransports(dialer, time.Duration(a.ResponseTimeout))
 	d.metrics = metrics.New(metrics.Sources{
 		Pool: d.pool, Journal: d.journal.Stats, RetryBudget: loop.RetryBudget,
@@ -269,7 +273,7 @@ func (d *Daemon) build() {
 			Response: time.Duration(a.ResponseTimeout), Bans: d.cfg.Bans.Statuses, Retries: a.RetryStatuses,
 		}),
 		Log:  d.log,
-		Self: d.self,
+		Self: d.self, Targets: rules,
 
 		Metrics: d.metrics,
 		Traffic: d.traffic,

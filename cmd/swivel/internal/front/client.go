@@ -266,10 +266,14 @@ func (c *client) plain(r *request) bool {
 	return result.Reusable && c.req.KeepAlive() && !c.front.isStopping()
 }
 
-// check refuses targets that lead back to this process.
+// check refuses targets that lead back to this process, and those that clients
+// may not have.
 func (c *client) check(authority string) *reply.Error {
-	if c.front.Self.Holds(authority) {
+	switch {
+	case c.front.Self.Holds(authority):
 		return reply.TargetDenied("the target is swivel itself")
+	case !c.front.Targets.Allow(authority):
+		return reply.TargetDenied("this target is not allowed here")
 	}
 	return nil
 }

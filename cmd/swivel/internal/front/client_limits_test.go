@@ -64,6 +64,7 @@ func TestWhatIsRefusedAnywayCostsNoToken(t *testing.T) {
 	p := r.proxy(answers("HTTP/1.1 503 Unavailable\r\n\r\n"))
 	r.start(p.addr())
 	r.front.Self = Self{netip.MustParseAddrPort(r.addr)}
+	r.front.Targets = denying(t, ".denied.test")
 	ask := func(host string, status int, code string) {
 		t.Helper()
 		c := r.dial()
@@ -78,6 +79,7 @@ func TestWhatIsRefusedAnywayCostsNoToken(t *testing.T) {
 	for range 3 {
 		ask("dead.test:443", 502, "target_down")
 		ask(r.addr, 403, "target_denied")
+		ask("a.Denied.test.:443", 403, "target_denied")
 		ask("no-port.test", 400, "bad_request")
 	}
 	p.become(tunnels)

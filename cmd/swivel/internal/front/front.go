@@ -15,6 +15,7 @@ import (
 	"swivel/cmd/swivel/internal/limit"
 	"swivel/cmd/swivel/internal/metrics"
 	"swivel/cmd/swivel/internal/reply"
+	"swivel/cmd/swivel/internal/targets"
 	"swivel/cmd/swivel/internal/traffic"
 	"swivel/cmd/swivel/internal/tunnel"
 )
@@ -37,6 +38,7 @@ type Front struct {
 	Metrics  *metrics.Metrics  // nil: nothing is counted
 	Traffic  *traffic.Recorder // nil: nothing is remembered
 	Self     Self
+	Targets  *targets.Rules // nil: all are allowed
 
 	Guard     *auth.Guard        // nil: nobody has to authenticate
 	Rate      *limit.Rate        // of the exchanges of one client; nil: no limit

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"os"
 	"testing"
+
+	"swivel/cmd/swivel/internal/targets"
 )
 
 func TestSelfHoldsItsOwnAddressHoweverItIsWritten(t *testing.T) {
@@ -70,6 +72,46 @@ func TestSelfHoldsItsOwnAddressHoweverItIsWritten(t *testing.T) {
 			t.Errorf("%s is an address of this machine", target)
 		}
 	}
+}
+
+// denying are rules against targets.
+func denying(t *testing.T, entries ...string) *targets.Rules {
+	t.Helper()
+	rules, err := targets.Parse(nil, entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}
+
+func TestTargetsThatAreNotAllowedAreRefusedInEveryForm(t *testing.T) {
+	r := newRig(t)
+	p := r.proxy(tunnels)
+	r.start(p.addr())
+	r.front.Targets = denying(t, "169.254.0.0/16", ".inside.test")
+	for _, host := range []string{"169.254.169.254", "0xa9fea9fe", "2852039166", "[::ffff:169.254.169.254]", "0251.254.169.254", "a.INSIDE.test."} {
+		at := host + ":80"
+		c := r.dial()
+		c.send(connectHead(at))
+		resp, _ := c.reply()
+		if resp.StatusCode != 403 || resp.Header.Get("X-Swivel-Error") != "target_denied" {
+			t.Errorf("CONNECT %s: %s", at, resp.Status)
+		}
+		c = r.dial()
+		c.send("GET http://" + host + "/ HTTP/1.1\r\nHost: allowed.test\r\n\r\n")
+		if resp, _ := c.reply(); resp.StatusCode != 403 {
+			t.Errorf("GET %s: %s", at, resp.Status)
+		}
+	}
+	c := r.dial()
+	c.send("\x05\x01\x00\x05\x01\x00\x01\xa9\xfe\xa9\xfe\x00\x50")
+	c.expect("\x05\x00\x05\x02\x00\x01\x00\x00\x00\x00\x00\x00")
+	if all, _ := p.accepted(); all != 0 {
+		t.Errorf("the proxy saw %d connections", all)
+	}
+	c = r.dial()
+	c.send(connectHead("inside.test.example:80"))
+	c.wants(200)
 }
 
 func TestRequestsToSwivelItselfAreRefused(t *testing.T) {

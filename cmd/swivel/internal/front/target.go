@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"swivel/cmd/swivel/internal/reply"
+	"swivel/cmd/swivel/internal/targets"
 	"swivel/pool/upstream/http1"
 )
 
@@ -169,18 +170,15 @@ func (s Self) Holds(authority string) bool {
 }
 
 func sameHost(host string, own netip.Addr) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if isLocalName(host) {
-		return own.IsLoopback() || own.IsUnspecified()
-	}
-	addr, ok := parseAddr(host)
-	switch {
-	case !ok:
-		return false
-	case addr == own:
+	host = targets.Fold(host)
+	if isLocalName(host) && (own.IsLoopback() || own.IsUnspecified()) {
 		return true
-	case own.IsUnspecified() || addr.IsUnspecified():
-		return addr.IsLoopback() || addr.IsUnspecified() || isLocalAddr(addr)
+	}
+	var room [2]netip.Addr
+	for _, addr := range targets.AppendAddresses(room[:0], host) {
+		if addr == own || (own.IsUnspecified() || addr.IsUnspecified()) && (addr.IsLoopback() || addr.IsUnspecified() || isLocalAddr(addr)) {
+			return true
+		}
 	}
 	return false
 }
@@ -193,32 +191,6 @@ func isLocalName(host string) bool {
 	}
 	own, err := os.Hostname()
 	return err == nil && strings.EqualFold(host, own)
-}
-
-// parseAddr reads an IP literal, also in the forms that resolvers take for one:
-// 127.1, 2130706433 and 0x7f.0.0.1 are 127.0.0.1 to a proxy that asks its
-// system.
-func parseAddr(host string) (netip.Addr, bool) {
-	if addr, err := netip.ParseAddr(host); err == nil {
-		return addr.Unmap(), true
-	}
-	parts := strings.Split(host, ".")
-	if len(parts) > 4 {
-		return netip.Addr{}, false
-	}
-	var ip uint64
-	for i, part := range parts {
-		bits := 8
-		if i == len(parts)-1 { // the last number fills what is left
-			bits = 8 * (5 - len(parts))
-		}
-		n, err := strconv.ParseUint(part, 0, bits)
-		if err != nil || strings.ContainsRune(part, '_') || strings.HasPrefix(part, "0b") || strings.HasPrefix(part, "0o") {
-			return netip.Addr{}, false // numbers to Go only
-		}
-		ip = ip<<bits | n
-	}
-	return netip.AddrFrom4([4]byte{byte(ip >> 24), byte(ip >> 16), byte(ip >> 8), byte(ip)}), true
 }
 
 // isLocalAddr says whether addr is one of this machine's.

@@ -26,6 +26,8 @@ const (
 // Registry knows the open tunnels and ends the idle ones. The zero value is
 // not usable; see NewRegistry. It is safe for concurrent use.
 type Registry struct {
+	MaxAge time.Duration // of a tunnel; 0: no limit. Set before the first one
+
 	idle    time.Duration // 0: no limit
 	drain   time.Duration // with one direction finished
 	workers *workers.Pool
@@ -50,6 +52,7 @@ type pair struct {
 	client     net.Conn
 	halfClosed atomic.Bool
 	nextLook   time.Time // by the sweeper only; zero: not looked at yet
+	ends       time.Time // at the latest; zero: no limit
 
 	mu       sync.Mutex
 	over     func()   // called once: when the tunnel is closed, or when nobody waits for that any more
@@ -109,6 +112,9 @@ func (p *pair) stopWaiting() {
 }
 
 func (r *Registry) add(p *pair) {
+	if r.MaxAge > 0 {
+		p.ends = time.Now().Add(r.MaxAge)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.open[p] = struct{}{}
@@ -127,9 +133,13 @@ func (r *Registry) Len() int {
 	return len(r.open)
 }
 
-// Sweep ends idle tunnels until ctx ends.
+// Sweep ends idle and old tunnels until ctx ends.
 func (r *Registry) Sweep(ctx context.Context) {
-	ticker := time.NewTicker(max(min(sweepEvery, r.drain/4), sweepLeast))
+	every := min(sweepEvery, r.drain/4)
+	if r.MaxAge > 0 {
+		every = min(every, r.MaxAge/4)
+	}
+	ticker := time.NewTicker(max(every, sweepLeast))
 	defer ticker.Stop()
 	for {
 		select {
@@ -158,28 +168,35 @@ func (r *Registry) sweep(now time.Time) {
 // never is when a tunnel without a limit is looked at again.
 const never = 100 * 365 * 24 * time.Hour
 
-// look ends the pair when it was silent for too long, else notes when it can be
-// at the earliest. A tunnel that is there at the first look may stay: only now is
+// look ends the pair when it was silent for too long or is too old, else notes
+// when it can be at the earliest. A tunnel that is there at the first look may stay: only now is
 // its proxy's connection probed for a peer that has vanished, which would be
 // three system calls for each of the many that are gone by then.
 func (r *Registry) look(p *pair, now time.Time) {
 	if p.nextLook.IsZero() {
 		upstream.KeepAlive(p.current())
 	}
-	limit := r.idle
+	if !p.ends.IsZero() && !now.Before(p.ends) {
+		p.close()
+		return
+	}
+	limit, idle := r.idle, time.Duration(0)
 	switch {
 	case p.halfClosed.Load():
 		limit = r.drain
 	case limit == 0:
-		p.nextLook = now.Add(never)
-		return
+		limit = never
 	}
-	idle := p.idle()
+	if limit != never {
+		idle = p.idle()
+	}
 	if idle >= limit {
 		p.close()
 		return
 	}
-	p.nextLook = now.Add(limit - idle)
+	if p.nextLook = now.Add(limit - idle); !p.ends.IsZero() && p.ends.Before(p.nextLook) {
+		p.nextLook = p.ends
+	}
 }
 
 // idle is the time since either side sent data.

@@ -40,6 +40,29 @@ func TestTunnelWithTrafficInOneDirectionIsNotIdle(t *testing.T) {
 	b.ended()
 }
 
+func TestOldTunnelIsEndedHoweverBusyItIs(t *testing.T) {
+	for name, idle := range map[string]time.Duration{"no idle limit": 0, "long idle limit": 48 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			r := NewRegistry(idle, nil)
+			r.MaxAge = 24 * time.Hour
+			b := startRelay(t, r)
+			began := time.Now()
+			for _, age := range []time.Duration{0, time.Hour, 23 * time.Hour} { // looks that must not put the next one off
+				send(t, b.proxy, "x")
+				expect(t, b.client, "x")
+				if r.sweep(began.Add(age)); r.Len() != 1 {
+					t.Fatalf("ended at the age of %v", age)
+				}
+			}
+			r.sweep(began.Add(24*time.Hour + time.Second))
+			b.ended()
+			if r.Len() != 0 {
+				t.Error("it is still there")
+			}
+		})
+	}
+}
+
 func TestTunnelIsNotLookedAtBeforeItCanBeIdle(t *testing.T) {
 	r := NewRegistry(time.Hour, nil)
 	b := startRelay(t, r)
