@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"swivel/cmd/swivel/internal/feed"
 	"swivel/cmd/swivel/internal/traffic"
 	"swivel/pool"
 	"swivel/pool/route"
@@ -53,6 +54,8 @@ type Operator interface {
 	Status() Status
 	// Traffic is what its clients got lately.
 	Traffic() *traffic.Recorder
+	// Feed tells what happens.
+	Feed() *feed.Feed
 	// Metrics answers a scrape.
 	Metrics() http.Handler
 	// ParseUser reads a proxy user name as the listener for clients does.
@@ -118,6 +121,7 @@ func (s *Server) guarded() []endpoint {
 		{"GET /api/v1/history", s.history},
 		{"GET /api/v1/explain", s.explain},
 		{"GET /api/v1/audit", s.audit},
+		{"GET /api/v1/events", s.events},
 		{"POST /api/v1/reload", s.reload},
 		{"POST /api/v1/report", s.report},
 		{"POST /api/v1/proxies/{id}/{action}", s.act},

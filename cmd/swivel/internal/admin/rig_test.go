@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"swivel/breaker"
+	"swivel/cmd/swivel/internal/feed"
 	"swivel/cmd/swivel/internal/traffic"
 	"swivel/pool"
 	"swivel/pool/route"
@@ -24,6 +25,7 @@ type operator struct {
 	stopping atomic.Bool
 	pool     *pool.Pool
 	traffic  *traffic.Recorder
+	feed     *feed.Feed
 
 	mu    sync.Mutex
 	fails error
@@ -38,6 +40,8 @@ func (o *operator) Pool() *pool.Pool { return o.pool }
 func (o *operator) Status() Status {
 	return Status{Started: time.Now(), Connections: 3, ConnectionsLimit: 100, RetryBudget: 500, ErrorRatio: 0.4}
 }
+
+func (o *operator) Feed() *feed.Feed { return o.feed }
 
 func (o *operator) Traffic() *traffic.Recorder { return o.traffic }
 
@@ -111,7 +115,7 @@ func newRigWith(t *testing.T, token pool.Secret, lines ...string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{operator: &operator{pool: pool.New(list.Specs, pool.Options{Salt: []byte("salt")}, time.Now()), traffic: traffic.New(time.Now())}}
+	r := &rig{operator: &operator{pool: pool.New(list.Specs, pool.Options{Salt: []byte("salt")}, time.Now()), traffic: traffic.New(time.Now()), feed: feed.New(time.Now())}}
 	s, err := Listen(t.Context(), "127.0.0.1:0", token)
 	if err != nil {
 		t.Fatal(err)

@@ -25,6 +25,7 @@ import (
 	"swivel/cmd/swivel/internal/auth"
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/cmd/swivel/internal/feed"
 	"swivel/cmd/swivel/internal/forward"
 	"swivel/cmd/swivel/internal/front"
 	"swivel/cmd/swivel/internal/limit"
@@ -66,6 +67,7 @@ type Daemon struct {
 	front      *front.Front
 	metrics    *metrics.Metrics
 	traffic    *traffic.Recorder
+	feed       *feed.Feed
 	started    time.Time
 	listener   *net.TCPListener
 	admin      *admin.Server
@@ -262,6 +264,7 @@ func (d *Daemon) build() {
 	})
 	d.started = time.Now()
 	d.traffic = traffic.New(d.started)
+	d.feed = feed.New(d.started)
 	d.front = &front.Front{
 		Settings: front.Settings{
 			Connections: d.cfg.Limits.Connections, HeaderBytes: d.cfg.Limits.HeaderBytes,
@@ -289,11 +292,13 @@ func (d *Daemon) sink(events []pool.Event) {
 	for _, ev := range events {
 		if ev.Outage != pool.NoOutage {
 			d.log.Outage(ev)
+			d.tellOutage(ev, time.Now())
 			continue
 		}
 		d.journal.Put(d.record(ev, time.Now()), ev.Effect.Moved)
 		d.log.Transitions(ev)
 		d.metrics.Event(ev)
+		d.tell(ev)
 	}
 }
 

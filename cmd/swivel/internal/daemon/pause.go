@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"swivel/cmd/swivel/internal/feed"
 	"swivel/pool"
 	"swivel/storage"
 )
@@ -62,11 +63,14 @@ func (d *Daemon) Pause(members []*pool.Proxy, why pool.Pause) error {
 		}
 		d.pauses.by[m.ID] = why
 		d.pool.Pause([]*pool.Proxy{m}, why)
-		done := "paused"
+		done := feed.Paused
 		if why.Drain {
-			done = "drained"
+			done = feed.Drained
 		}
 		d.log.Info().Str("proxy", string(m.ID)).Str("proxy_name", m.Spec.Label()).Str("reason", why.Reason).Str("by", why.By).Msg(done)
+		e := about(m, done, why.At)
+		e.Reason, e.By = why.Reason, why.By
+		d.feed.Publish(e)
 	}
 	return nil
 }
@@ -102,7 +106,8 @@ func (d *Daemon) Resume(members []*pool.Proxy) error {
 		}
 		delete(d.pauses.by, m.ID)
 		if d.pool.Resume([]*pool.Proxy{m}) > 0 {
-			d.log.Info().Str("proxy", string(m.ID)).Str("proxy_name", m.Spec.Label()).Msg("resumed")
+			d.log.Info().Str("proxy", string(m.ID)).Str("proxy_name", m.Spec.Label()).Msg(feed.Resumed)
+			d.feed.Publish(about(m, feed.Resumed, time.Now()))
 		}
 	}
 	return nil

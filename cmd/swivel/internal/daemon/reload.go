@@ -13,6 +13,7 @@ import (
 	"swivel/cmd/swivel/internal/admin"
 	"swivel/cmd/swivel/internal/auth"
 	"swivel/cmd/swivel/internal/config"
+	"swivel/cmd/swivel/internal/feed"
 	"swivel/pool"
 )
 
@@ -97,6 +98,7 @@ func (d *Daemon) take(lists Lists, err error) (admin.Reloaded, error) {
 	d.metrics.Reload(err == nil, time.Now())
 	if err != nil {
 		d.log.Error().Err(err).Msg("reload refused: the old pool stays")
+		d.feed.Publish(feed.Event{At: unix(time.Now()), Kind: feed.Reload, Reason: "refused: the old pool stays, and the log says why"})
 		return admin.Reloaded{}, fmt.Errorf("%w: the old pool stays", err)
 	}
 	change := d.replace(specs)
@@ -104,6 +106,8 @@ func (d *Daemon) take(lists Lists, err error) (admin.Reloaded, error) {
 	d.transports.Keep(func(id pool.ID) bool { _, ok := d.pool.Get(id); return ok })
 	d.log.Info().Int("added", change.Added).Int("kept", change.Kept).Int("removed", change.Removed).
 		Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).Int("own_address", dropped).Msg("reloaded")
+	d.feed.Publish(feed.Event{At: unix(time.Now()), Kind: feed.Reload,
+		Reason: fmt.Sprintf("%d added, %d kept, %d removed, %d lines skipped", change.Added, change.Kept, change.Removed, len(lists.Skipped))})
 	done := admin.Reloaded{
 		Added: change.Added, Kept: change.Kept, Removed: change.Removed, Skipped: len(lists.Skipped),
 		Merged: lists.Merged, OwnAddress: dropped, Reasons: lists.Reasons(),
