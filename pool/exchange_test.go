@@ -175,3 +175,23 @@ func TestASlowProbeIsAFailedProbe(t *testing.T) {
 		t.Errorf("%v", s)
 	}
 }
+
+// TestAMachineThatStoodStillDoesNotEmptyThePool: all attempts of all proxies are
+// overdue at once then.
+func TestAMachineThatStoodStillDoesNotEmptyThePool(t *testing.T) {
+	for _, opened := range []bool{false, true} {
+		p := newTestPool(weighted(1, 1, 1))
+		reach(t, p, "target.test:443", epoch)
+		for _, m := range p.Proxies() {
+			m.overdue.Add(overdueLimit)
+			p.refresh(m, epoch)
+		}
+		if opened { // one of them has been found out: the others may be as bad
+			p.Proxies()[0].overdue.Store(0)
+			trip(t, p, 0, epoch)
+		}
+		if _, _, ok := begin(t, p, "target.test:443", epoch).Next(epoch, leaseTime, true); ok == opened {
+			t.Errorf("with an open breaker: %v, picked: %v", opened, ok)
+		}
+	}
+}

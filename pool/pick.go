@@ -61,7 +61,10 @@ func (x *Exchange) pickAny(s *snapshot, v *view, now time.Time, lease time.Durat
 	if g, ok := x.pickFromList(v, now, lease, events); ok {
 		return g, true
 	}
-	return x.pickDue(s, v, now, lease, false, events)
+	if g, ok := x.pickDue(s, v, now, lease, false, events); ok {
+		return g, true
+	}
+	return x.pickSuspended(v, now, lease, events)
 }
 
 // draw tries what the strategy proposes.
@@ -99,15 +102,36 @@ func (x *Exchange) candidate(v *view, now time.Time) *Proxy {
 
 // pickFromList draws among the members that may be used, by going through all.
 func (x *Exchange) pickFromList(v *view, now time.Time, lease time.Duration, events *[]Event) (grant, bool) {
+	if v.usable.Load() == 0 {
+		return grant{}, false
+	}
+	return x.pickAmong(v, (*runtime).usable, now, lease, events)
+}
+
+// pickSuspended draws among members that owe too many answers, when all of
+// several do and no breaker has opened: then it is rather this machine that was
+// held up than each of them.
+func (x *Exchange) pickSuspended(v *view, now time.Time, lease time.Duration, events *[]Event) (grant, bool) {
+	if len(v.members) < 2 || v.usable.Load() > 0 {
+		return grant{}, false
+	}
+	for _, m := range v.members {
+		if m.breaker.Resting() {
+			return grant{}, false
+		}
+	}
+	return x.pickAmong(v, func(r *runtime) bool { return r.paused.Load() == nil }, now, lease, events)
+}
+
+// pickAmong draws among the members that fit, by going through all.
+func (x *Exchange) pickAmong(v *view, fits func(*runtime) bool, now time.Time, lease time.Duration, events *[]Event) (grant, bool) {
 	var in []*Proxy
 	var weights []float64
 	var total float64
-	if v.usable.Load() > 0 {
-		for _, m := range v.members {
-			if m.usable() && x.skip(v, m, now) == InUse {
-				w := m.Spec.Weight * m.breaker.Factor(now)
-				in, weights, total = append(in, m), append(weights, w), total+w
-			}
+	for _, m := range v.members {
+		if fits(m.runtime) && x.skip(v, m, now) == InUse {
+			w := m.Spec.Weight * m.breaker.Factor(now)
+			in, weights, total = append(in, m), append(weights, w), total+w
 		}
 	}
 	for len(in) > 0 {

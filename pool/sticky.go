@@ -66,7 +66,7 @@ func (x *Exchange) resident(s *snapshot, v *view, now time.Time) (*Proxy, Skip) 
 		return nil, Gone
 	case m.paused.Load() != nil:
 		return nil, Paused
-	case int(m.overdue.Load()) >= overdueLimit:
+	case int(m.overdue.Load()) >= overdueLimit && v.usable.Load() > 0: // else see pickSuspended
 		return nil, Overdue
 	case m.breaker.Resting() && !(x.asked.sticky.strict && x.mayProbe(m, now)):
 		return nil, Open

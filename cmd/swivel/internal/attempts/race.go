@@ -59,8 +59,8 @@ func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease 
 	r.aside()
 	deadline := time.NewTimer(x.loop.Settings.ExchangeTimeout)
 	defer deadline.Stop()
-	overtake := time.NewTimer(r.patience())
-	defer overtake.Stop()
+	overtake := newPatience(r.patience())
+	defer overtake.timer.Stop()
 	for {
 		select {
 		case a := <-r.arrivals:
@@ -75,10 +75,13 @@ func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease 
 			if stop := r.failed(ctx, a); stop != nil {
 				return value, nil, stop
 			}
-			overtake.Reset(r.patience())
-		case <-overtake.C:
+			overtake.begin(r.patience())
+		case <-overtake.timer.C:
+			if overtake.heldUp() {
+				continue
+			}
 			r.overtake()
-			overtake.Reset(r.patience())
+			overtake.begin(r.patience())
 		case <-deadline.C:
 			if plan.Hedge { // a plain request may be with its target by now
 				return value, nil, x.spent(true)
