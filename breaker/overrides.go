@@ -112,3 +112,22 @@ func inSeconds(f float64) time.Duration {
 	}
 	return d
 }
+
+// Pairs returns what Set was given, as key=value, in the order of Settings.
+func (o Overrides) Pairs() (pairs []string) {
+	given := o.value()
+	for i, k := range keyed {
+		if given.named&(1<<i) == 0 {
+			continue
+		}
+		switch v := k.field(&given.values).(type) {
+		case *int:
+			pairs = append(pairs, k.key+"="+strconv.Itoa(*v))
+		case *float64:
+			pairs = append(pairs, k.key+"="+strconv.FormatFloat(*v, 'g', -1, 64))
+		case *time.Duration:
+			pairs = append(pairs, k.key+"="+v.String())
+		}
+	}
+	return pairs
+}

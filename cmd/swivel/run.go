@@ -29,6 +29,7 @@ type cli struct {
 	Serve   serveCmd   `cmd:"" help:"Serve clients through the proxies of a list."`
 	Demo    demoCmd    `cmd:"" help:"Serve through five toy proxies inside this process: no list, no account, no network needed."`
 	Config  configCmd  `cmd:"" help:"Work with the configuration."`
+	Check   checkCmd   `cmd:"" help:"Try every proxy of a list, and say which are alive and what they speak."`
 	Status  statusCmd  `cmd:"" help:"Show the pool of a running daemon."`
 	Explain explainCmd `cmd:"" help:"Say who would serve a request, and who would not and why."`
 	Pause   pauseCmd   `cmd:"" help:"Take proxies out of use until they are resumed."`
@@ -42,6 +43,7 @@ type cli struct {
 
 // streams are where a command reads its environment and writes to.
 type streams struct {
+	in     io.Reader
 	env    func(string) (string, bool)
 	out    io.Writer
 	errOut io.Writer
@@ -74,7 +76,7 @@ func run(args []string, env func(string) (string, bool), out, errOut io.Writer) 
 		_, _ = fmt.Fprintf(errOut, "swivel: %v\nTry 'swivel --help'.\n", err)
 		return exitUsage
 	}
-	return report(errOut, ctx.Run(streams{env, out, errOut}))
+	return report(errOut, ctx.Run(streams{os.Stdin, env, out, errOut}))
 }
 
 // usageError is a problem that the user has to mend in arguments or

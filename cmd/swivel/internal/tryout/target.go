@@ -1,0 +1,183 @@
+package tryout
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"swivel/pool"
+	"swivel/pool/route"
+	"swivel/pool/upstream"
+	"swivel/pool/upstream/http1"
+)
+
+// Target is what proxies are tried against. The zero value is none; see
+// ParseTarget.
+type Target struct {
+	address string   // host:port
+	url     *url.URL // nil: it is enough that a tunnel opens
+}
+
+// ParseTarget reads host:port, or an http or https URL. What an https URL answers
+// does not matter, as long as it is the target that answers; from an http URL it
+// is to be no error. The answer is looked through for the address that the proxy
+// leaves from.
+func ParseTarget(text string) (Target, error) {
+	address, err := route.Target(text)
+	if err != nil {
+		return Target{}, err
+	}
+	if !strings.Contains(text, "://") {
+		return Target{address: address}, nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
+		return Target{}, errors.New("want host:port, or an http or https URL")
+	}
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	u.Fragment = ""
+	return Target{address: address, url: u}, nil
+}
+
+// maxBody is how much of a response is looked through; what tells an address is
+// short.
+const maxBody = 4 << 10
+
+// reach reaches the target through the proxy, as far as it says.
+func (t Target) reach(ctx context.Context, d *upstream.Dialer, p *pool.Spec, roots *x509.CertPool) (f finding) {
+	begun := time.Now()
+	if t.url != nil && t.url.Scheme == "http" {
+		return t.plain(ctx, d, p, begun)
+	}
+	conn, err := d.Tunnel(ctx, p, t.address)
+	if err != nil {
+		return finding{err: err}
+	}
+	defer func() { _ = conn.Close() }()
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	if t.url == nil {
+		return finding{latency: time.Since(begun)}
+	}
+	response, err := t.secure(ctx, conn, roots)
+	if err != nil {
+		return finding{err: err}
+	}
+	defer func() { _ = response.Body.Close() }()
+	f.latency = time.Since(begun)
+	body, _ := io.ReadAll(io.LimitReader(response.Body, maxBody)) // what there is
+	f.exit = exitIP(body)
+	return f
+}
+
+// secure asks an https target through an open tunnel. A proxy that says 200 to
+// CONNECT and then hangs up, or answers in the target's place, is found out here.
+func (t Target) secure(ctx context.Context, conn *upstream.Conn, roots *x509.CertPool) (*http.Response, error) {
+	secure := tls.Client(whole(conn), &tls.Config{ServerName: t.url.Hostname(), RootCAs: roots, NextProtos: []string{"http/1.1"}})
+	if err := secure.HandshakeContext(ctx); err != nil {
+		return nil, tunnelError(ctx, err)
+	}
+	transport := &http.Transport{
+		DialTLSContext:    func(context.Context, string, string) (net.Conn, error) { return secure, nil },
+		DisableKeepAlives: true, DisableCompression: true,
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, t.url.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("User-Agent", userAgent)
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return nil, tunnelError(ctx, err)
+	}
+	return response, nil
+}
+
+// userAgent does not pretend to be a browser.
+const userAgent = "swivel"
+
+// tunnelError says what is wrong with a tunnel that was open.
+func tunnelError(ctx context.Context, err error) error {
+	var bad *tls.CertificateVerificationError
+	var header tls.RecordHeaderError
+	switch {
+	case ctx.Err() != nil:
+		return &upstream.Error{Signal: pool.TunnelSilent, Err: errors.New("the tunnel opened, and then nothing came")}
+	case errors.As(err, &bad):
+		return fmt.Errorf("wrong certificate: somebody answers in the target's place: %w", bad.Err)
+	case errors.As(err, &header):
+		return errors.New("no TLS: what comes through the tunnel is something else")
+	}
+	return &upstream.Error{Signal: pool.TunnelClosed, Err: errors.New("the tunnel opened, and then was closed")}
+}
+
+// plain asks an http target: a SOCKS proxy through a tunnel, others in absolute
+// form. Nothing proves that an answer is the target's: an error may be any
+// server's, which is no proxy at all, so it does not count.
+func (t Target) plain(ctx context.Context, d *upstream.Dialer, p *pool.Spec, begun time.Time) (f finding) {
+	left := time.Minute
+	if end, ok := ctx.Deadline(); ok {
+		left = time.Until(end)
+	}
+	transport := upstream.NewTransport(d, p, left)
+	defer transport.Close()
+	response, err := transport.RoundTrip(ctx, ctx, p, &upstream.Request{
+		Method: http.MethodGet, Absolute: t.url.String(), Origin: t.url.RequestURI(), Authority: t.address,
+		Fields: http1.Fields{{Name: "Host", Value: t.url.Host}, {Name: "User-Agent", Value: userAgent}, {Name: "Accept", Value: "*/*"}},
+	})
+	if err != nil {
+		return finding{err: err}
+	}
+	defer response.Close()
+	if signal, after := upstream.PlainSignal(&response.Response, p, time.Now()); signal != pool.Response {
+		return finding{err: &upstream.Error{Signal: signal, RetryAfter: after, Err: fmt.Errorf("the proxy answered %d", response.Status)}}
+	}
+	if response.Status >= 400 {
+		return finding{err: &upstream.Error{Signal: pool.HandshakeRejected, Err: fmt.Errorf("the answer is %d, whoever's it is", response.Status)}}
+	}
+	f.latency = time.Since(begun)
+	body, _ := io.ReadAll(io.LimitReader(&response.Body, maxBody)) // what there is
+	f.exit = exitIP(body)
+	return f
+}
+
+// exitIP finds the first address in a short text or JSON, as the services have it
+// that tell callers theirs.
+func exitIP(body []byte) netip.Addr {
+	if len(body) == maxBody || bytes.Contains(bytes.ToLower(body), []byte("<html")) {
+		return netip.Addr{}
+	}
+	for word := range strings.FieldsFuncSeq(string(body), func(c rune) bool { return strings.ContainsRune(" \t\r\n\"',{}[]()<>=", c) }) {
+		if ip, err := netip.ParseAddr(word); err == nil && ip.Zone() == "" {
+			return ip
+		}
+	}
+	return netip.Addr{}
+}
+
+// whole is the connection with what came early in front.
+func whole(c *upstream.Conn) net.Conn {
+	if len(c.Early) == 0 {
+		return c.Conn
+	}
+	return &early{Conn: c.Conn, r: io.MultiReader(bytes.NewReader(c.Early), c.Conn)}
+}
+
+type early struct {
+	net.Conn
+	r io.Reader
+}
+
+func (e *early) Read(p []byte) (int, error) { return e.r.Read(p) }
