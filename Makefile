@@ -1,14 +1,21 @@
 # What is worth repeating: "make" lists it.
 
 FUZZTIME ?= 30s
+VERSION ?= $(shell git describe --tags --always --dirty)
+ARCHS ?= amd64
+DIST ?= dist
+export DIST
 
-.PHONY: help build run test check bench bench-peers bench-mixed fuzz resilience peers
+.PHONY: help build dist run test check bench bench-peers bench-mixed fuzz resilience peers
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 13
 
 build: ## build bin/swivel
 	go build -o bin/swivel ./cmd/swivel
+
+dist: ## make dist/swivel-VERSION-linux-ARCH.tar.gz for each of ARCHS (amd64, arm64), and their checksums
+	deploy/dist "$(VERSION)" $(ARCHS)
 
 run: build ## serve the proxies of proxies.txt, or toy ones when there is no such file
 	@if [ -e proxies.txt ]; then exec bin/swivel serve --proxies proxies.txt; else exec bin/swivel demo; fi

@@ -157,8 +157,14 @@ func (versionCmd) Run(s streams) error {
 	return err
 }
 
-// version is the module's, or the commit it was built from.
+// release is the version that the linker was told.
+var release string
+
+// version is the release's, the module's, or the commit it was built from.
 func version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

@@ -39,6 +39,7 @@ type cli struct {
 	Version versionCmd `cmd:"" help:"Print the version."`
 
 	Completion completionCmd `cmd:"" help:"Print what makes a shell complete commands and flags."`
+	Man        manCmd        `cmd:"" hidden:"" help:"Print the manual page."`
 }
 
 // streams are where a command reads its environment and writes to.
