@@ -31,7 +31,7 @@ var (
 	reloadsTotal   = desc("reloads_total", "Reloads of the proxy lists.", "result")
 	reloadSuccess  = desc("reload_last_success_timestamp_seconds", "When a reload last worked, in unix time; 0 if none has.")
 	journalPending = desc("journal_pending_records", "States that are not in the database yet.")
-	journalLag     = desc("journal_lag_seconds", "How long the oldest of them is overdue.")
+	journalLag     = desc("journal_lag_seconds", "How long the oldest state that is not in the database is overdue.")
 	journalWritten = desc("journal_written_records_total", "States written to the database.")
 	journalFailed  = desc("journal_failed_writes_total", "Writes to the database that failed.")
 	journalDropped = desc("journal_dropped_records_total", "States that were refused because they make no sense.")
@@ -41,6 +41,8 @@ var (
 
 	breakerState  = desc("breaker_state", "State of a proxy's breaker: 0 closed, 1 half open, 2 open. Only in pools of up to 1,000.", "proxy")
 	poolProxies   = desc("proxies", "Proxies by segment and state of their breaker; no segment: none, or one of too many to tell.", "segment", "state")
+	inFlight      = desc("in_flight_attempts", "Requests and tunnels that proxies carry now.")
+	sessions      = desc("sessions", "Sessions that are kept on a proxy.")
 	pausedProxies = desc("paused_proxies", "Proxies that the operator has taken out.")
 )
 
@@ -50,14 +52,15 @@ func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 		exchangesTotal, bytesTotal, attemptsTotal, transitionsTotal[0], transitionsTotal[1], skippedTotal,
 		redirectedExchanges, redirectedAttempts, redirectedFailures, reloadsTotal, reloadSuccess,
 		journalPending, journalLag, journalWritten, journalFailed, journalDropped, retryBudget, connections, localOutage,
-		breakerState, poolProxies, pausedProxies,
+		breakerState, poolProxies, inFlight, sessions, pausedProxies,
 	} {
 		ch <- d
 	}
 }
 
 // Collect implements prometheus.Collector. Of counters with several labels only
-// the combinations that came up are there.
+// the combinations that came up are there, and the ways in which a breaker opens:
+// whoever waits for the first proxy to be refused has to see it begin at 0.
 func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	out, now := output{ch}, time.Now()
 	m.collectTraffic(out)
@@ -114,11 +117,19 @@ func (m *Metrics) collectBreakers(out output) {
 		for _, from := range states {
 			for _, to := range states {
 				for rule := range rules {
-					out.seen(d, &m.transitions[of][from][to][rule], from.String(), to.String(), breaker.Rule(rule).String())
+					n := m.transitions[of][from][to][rule].Load()
+					if n > 0 || from == breaker.Closed && opens(breaker.Rule(rule)) && to == breaker.Open {
+						out.counter(d, n, from.String(), to.String(), breaker.Rule(rule).String())
+					}
 				}
 			}
 		}
 	}
+}
+
+// opens says whether a closed breaker can open by the rule.
+func opens(r breaker.Rule) bool {
+	return r == breaker.RuleRun || r == breaker.RuleRate || r == breaker.RuleSlow || r == breaker.RuleRefused || r == breaker.RuleThrottled
 }
 
 func (m *Metrics) collectDaemon(out output, now time.Time) {

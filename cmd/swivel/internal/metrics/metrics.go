@@ -38,10 +38,12 @@ type Sources struct {
 // use; those that count do nothing on a nil Metrics.
 type Metrics struct {
 	http.Handler // answers a scrape
+	registry     *prometheus.Registry
 	sources      Sources
 
 	exchanges   [len(kinds)][statuses]atomic.Uint64
 	opened      [len(kinds)]prometheus.Observer
+	firstByte   prometheus.Histogram
 	up, down    atomic.Uint64
 	transitions [2]transitions // of proxies, of segments
 	reloads     [2]atomic.Uint64
@@ -56,22 +58,30 @@ const rules = int(breaker.RuleSlow) + 1
 
 var states = [...]breaker.State{breaker.Closed, breaker.Open, breaker.HalfOpen}
 
+// seconds are the bounds of what histograms tell apart: from a proxy next door to
+// one behind a satellite, and to exchange_timeout.
+var seconds = []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+
 // New returns metrics in a registry of their own, beside those of the Go runtime
 // and of the process.
 func New(s Sources) *Metrics {
 	m := &Metrics{sources: s}
 	opened := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "swivel_exchange_opened_seconds",
-		Help: "Time until the 200 to a tunnel, or until the head of a plain response.",
-		// From a proxy next door to one behind a satellite, and to exchange_timeout.
-		Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		Name:    "swivel_exchange_opened_seconds",
+		Help:    "Time until the 200 to a tunnel, or until the head of a plain response.",
+		Buckets: seconds,
 	}, []string{"kind"})
+	m.firstByte = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name:    "swivel_tunnel_first_byte_seconds",
+		Help:    "Time from asking a proxy for a tunnel until the first byte of the target.",
+		Buckets: seconds,
+	})
 	for i, kind := range kinds {
 		m.opened[i] = opened.WithLabelValues(kind)
 	}
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), opened, m)
-	m.Handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+	m.registry = prometheus.NewRegistry()
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), opened, m.firstByte, m)
+	m.Handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m
 }
 
@@ -84,6 +94,11 @@ func (m *Metrics) Exchange(x *eventlog.Exchange) {
 	m.exchanges[kind][statusIndex(x.Status)].Add(1)
 	if x.Opened > 0 {
 		m.opened[kind].Observe(x.Opened.Seconds())
+	}
+	for i := range x.Attempts {
+		if x.Attempts[i].Signal == pool.FirstByte {
+			m.firstByte.Observe(x.Attempts[i].Took.Seconds())
+		}
 	}
 	m.up.Add(uint64(max(x.Up, 0)))
 	m.down.Add(uint64(max(x.Down, 0)))

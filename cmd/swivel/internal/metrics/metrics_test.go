@@ -77,7 +77,7 @@ func attempt(t *testing.T, m *Metrics, p *pool.Pool, s pool.Signal) {
 func TestWhatHappenedIsCounted(t *testing.T) {
 	m, p := newMetrics(t, "127.0.0.1:1 name=one provider=acme", "127.0.0.1:2")
 	m.Exchange(&eventlog.Exchange{Kind: "connect", Status: 200, Opened: 30 * time.Millisecond, Up: 10, Down: 20, Target: "s3cret.test:443", User: "s3cret"})
-	m.Exchange(&eventlog.Exchange{Kind: "connect", Status: 200, Up: 1})
+	m.Exchange(&eventlog.Exchange{Kind: "connect", Status: 200, Up: 1, Attempts: []pool.Attempt{{Signal: pool.DialRefused}, {Signal: pool.FirstByte, Took: 80 * time.Millisecond}}})
 	m.Exchange(&eventlog.Exchange{Kind: "plain", Status: 502})
 	attempt(t, m, p, pool.FirstByte)
 	attempt(t, m, p, pool.HandshakeAuth)
@@ -88,6 +88,11 @@ func TestWhatHappenedIsCounted(t *testing.T) {
 		`swivel_exchanges_total{kind="connect",status="200"} 2`,
 		`swivel_exchanges_total{kind="plain",status="502"} 1`,
 		`swivel_exchange_opened_seconds_count{kind="connect"} 1`,
+		`swivel_tunnel_first_byte_seconds_bucket{le="0.05"} 0`,
+		`swivel_tunnel_first_byte_seconds_bucket{le="0.1"} 1`,
+		`swivel_transitions_total{from="closed",rule="rate",to="open"} 0`,
+		`swivel_in_flight_attempts 2`, // of which the test never says that they ended,
+		`swivel_sessions 0`,
 		`swivel_content_bytes_total{direction="up"} 11`,
 		`swivel_content_bytes_total{direction="down"} 20`,
 		`swivel_attempts_total{outcome="success",signal="first_byte"} 1`,
@@ -202,7 +207,8 @@ func TestEveryRuleAndStateHasAPlace(t *testing.T) {
 
 func TestCountingAllocatesNothing(t *testing.T) {
 	m, _ := newMetrics(t, "127.0.0.1:1")
-	x := &eventlog.Exchange{Kind: "socks5", Status: 200, Opened: time.Millisecond, Up: 1, Down: 1}
+	x := &eventlog.Exchange{Kind: "socks5", Status: 200, Opened: time.Millisecond, Up: 1, Down: 1,
+		Attempts: []pool.Attempt{{Signal: pool.DialRefused}, {Signal: pool.FirstByte, Took: time.Second}}}
 	if n := testing.AllocsPerRun(100, func() { m.Exchange(x) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -20,12 +20,13 @@ var stateValue = [...]float64{breaker.Closed: 0, breaker.HalfOpen: 1, breaker.Op
 func (m *Metrics) collectPool(out output, now time.Time) {
 	members := m.sources.Pool.Proxies()
 	counts := map[string]*[len(states)]float64{}
-	paused := 0.0
+	paused, carried := 0.0, 0
 	for _, p := range members {
 		state := p.Breaker().State(now)
 		if len(members) <= mostProxies {
 			out.gauge(breakerState, stateValue[state], string(p.ID))
 		}
+		carried += p.InFlight()
 		if p.Paused() != nil {
 			paused++
 		}
@@ -37,6 +38,8 @@ func (m *Metrics) collectPool(out output, now time.Time) {
 		}
 	}
 	out.gauge(pausedProxies, paused)
+	out.gauge(inFlight, float64(carried))
+	out.gauge(sessions, float64(m.sources.Pool.Sessions()))
 }
 
 func counted(counts map[string]*[len(states)]float64, segment string) *[len(states)]float64 {
