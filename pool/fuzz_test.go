@@ -86,6 +86,28 @@ func FuzzParseList(f *testing.F) {
 	})
 }
 
+func FuzzSharedLink(f *testing.F) {
+	f.Add("socks://dXMzcjpzM2NyZXQ@h:1#a%20b")
+	f.Add("http://dXMzcjpzM2NyZXQ%3D%3D@h:1#%1b[2J")
+	f.Add("ss://s3cret@h:1")
+	f.Add("socks5://us3r:s3cret@h:1#" + strings.Repeat("x", 300) + "\xff")
+	for _, seed := range fuzzSeeds {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		specs, err := (&lineParser{env: testEnv, shared: true}).appendSpecs(nil, line)
+		if err != nil {
+			checkReason(t, line, err.Error())
+		}
+		for i := range min(len(specs), 3) {
+			checkSpec(t, &specs[i])
+			if back, err := ParseLine(specs[i].Line(), testEnv); err != nil || len(back) != 1 || back[0].Identity() != specs[i].Identity() {
+				t.Errorf("%q gave %q, which gives %v", line, specs[i].Line(), err)
+			}
+		}
+	})
+}
+
 // checkReason looks for the credentials of the seeds in a message.
 func checkReason(t *testing.T, input, reason string) {
 	t.Helper()
