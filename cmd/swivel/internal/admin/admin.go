@@ -103,11 +103,14 @@ type endpoint struct {
 	serve   http.HandlerFunc
 }
 
-// open are the routes that take no token.
+// open are the routes that take no token: the page, too, has nothing to tell
+// before its reader shows it one.
 func (s *Server) open() []endpoint {
 	return []endpoint{
 		{"GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) }},
 		{"GET /readyz", s.ready},
+		{"GET /{$}", func(w http.ResponseWriter, r *http.Request) { servePage(w, r, "index.html") }},
+		{"GET /page/{file}", func(w http.ResponseWriter, r *http.Request) { servePage(w, r, r.PathValue("file")) }},
 	}
 }
 

@@ -99,7 +99,7 @@ func TestGetChangesNothing(t *testing.T) {
 			t.Errorf("POST %s: %d", path, status)
 		}
 	}
-	for _, path := range []string{"/", "/metrics/x", "/api", "/api/v1/", "/debug/pprof/", "/api/v1/proxies/../../.."} {
+	for _, path := range []string{"/page", "/page/", "/page/nobody", "/page/..%2fadmin.go", "/metrics/x", "/api", "/api/v1/", "/debug/pprof/", "/api/v1/proxies/../../.."} {
 		if status, _ := r.ask(t, "GET", path, "", nil); status != 404 && status != 307 && status != 301 {
 			t.Errorf("GET %s: %d", path, status)
 		}

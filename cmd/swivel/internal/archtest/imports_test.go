@@ -70,6 +70,8 @@ var confined = []struct {
 		"there is one way to speak SOCKS, and its errors have one meaning"},
 	{"github.com/coreos/go-systemd", []string{"cmd/swivel/internal/systemd"},
 		"one package speaks with the service manager, and does nothing where there is none"},
+	{"github.com/chromedp", nil,
+		"it is for tests: a program that drives browsers is another one"},
 	{"net/http/pprof", nil,
 		"importing it adds handlers to the default mux of the whole process"},
 	{"pgregory.net/rapid", nil,
