@@ -79,6 +79,7 @@ func (d *Daemon) reloadChanged(ctx context.Context, files map[string]fs.FileInfo
 	if !d.sources.changed(files) {
 		return
 	}
+	d.sources.note(files)
 	lists, err := d.sources.readFiles(ctx, d.cfg.Proxies, d.cfg.BreakerSettings())
 	if ctx.Err() == nil {
 		_, _ = d.take(lists, err) // the log says it

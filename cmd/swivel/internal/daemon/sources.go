@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 
 	"swivel/breaker"
@@ -94,10 +95,7 @@ func (s *Sources) readFile(path string) (pool.List, error) {
 	}
 	defer func() { _ = f.Close() }()
 	if info, err := f.Stat(); err == nil {
-		if s.seen == nil {
-			s.seen = map[string]fs.FileInfo{}
-		}
-		s.seen[path] = info
+		s.note(map[string]fs.FileInfo{path: info})
 	}
 	list, err := pool.ParseList(f, os.LookupEnv)
 	return list, plain(err)
@@ -138,6 +136,15 @@ func (s *Sources) fetch(ctx context.Context, source string, known version, all *
 		}
 	}
 	return keptList{now, list}, err
+}
+
+// note remembers files as they are when they are read, or cannot be: one that
+// cannot is not to be tried again and again.
+func (s *Sources) note(files map[string]fs.FileInfo) {
+	if s.seen == nil {
+		s.seen = map[string]fs.FileInfo{}
+	}
+	maps.Copy(s.seen, files)
 }
 
 // changed says whether one of the files is not any more as it was read. One that

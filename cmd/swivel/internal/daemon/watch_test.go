@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,6 +99,26 @@ func TestBusyFolderDoesNotKeepAListFromBeingRead(t *testing.T) {
 	}
 	if n := len(r.log.lines("reloaded")); n != 1 {
 		t.Errorf("%d reloads for one change", n)
+	}
+}
+
+// With the log in the same folder, each line about it used to be the reason for
+// the next.
+func TestListThatCannotBeReadIsNotTriedAgainAndAgain(t *testing.T) {
+	r := newRig(t, "192.0.2.1:1")
+	r.start()
+	elsewhere, err := os.Stat(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(r.list); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		r.reloadChanged(t.Context(), map[string]fs.FileInfo{r.list: elsewhere})
+	}
+	if n := len(r.log.lines("reload refused")); n != 1 {
+		t.Errorf("%d refusals", n)
 	}
 }
 
