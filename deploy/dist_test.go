@@ -85,7 +85,7 @@ func (i image) command(args ...string) *exec.Cmd {
 
 func TestArchiveHasAProgramThatServesInAnEmptyContainer(t *testing.T) {
 	dir := unpacked(t)
-	for _, name := range []string{"swivel.1", "LICENSE", "README.md", "proxies.example.txt", "completions/_swivel", "deploy/systemd/swivel.service", "docs/metrics.md"} {
+	for _, name := range []string{"swivel.1", "LICENSE", "README.md", "proxies.example.txt", "completions/_swivel", "deploy/systemd/swivel.service", "docs/configuration.md"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -25,10 +25,9 @@ import (
 type Config struct {
 	Listen string `yaml:"listen"` // address that clients connect to
 	Admin  string `yaml:"admin"`  // address of the admin API, or "off"
-	// AdminToken is what the admin API wants to be shown, AdminTokenFile a file
-	// that holds it; both "": nothing.
-	AdminToken     pool.Secret `yaml:"admin_token"`
-	AdminTokenFile string      `yaml:"admin_token_file"`
+
+	AdminToken     pool.Secret `yaml:"admin_token"`      // what the admin API wants to be shown; neither this nor a file: nothing
+	AdminTokenFile string      `yaml:"admin_token_file"` // a file that holds it
 
 	DB             string   `yaml:"db"`               // database file, or ":memory:"
 	Proxies        []string `yaml:"proxies"`          // lists: files, or http and https URLs
@@ -38,8 +37,8 @@ type Config struct {
 	Users          []string `yaml:"users"`            // NAME:HASH of the clients that are served; none: all
 	UsersFile      string   `yaml:"users_file"`       // htpasswd file with more of them
 
-	Strategy    pool.Strategy      `yaml:"strategy"`     // how a proxy is picked among those in use
-	OnExhausted attempts.Exhausted `yaml:"on_exhausted"` // what happens when none can be picked
+	Strategy    pool.Strategy      `yaml:"strategy"`     // how a proxy is picked: weighted, round-robin, least-inflight or fastest
+	OnExhausted attempts.Exhausted `yaml:"on_exhausted"` // what happens when none can be picked: reject, wait or direct
 
 	Breaker  Breaker  `yaml:"breaker"`
 	Attempts Attempts `yaml:"attempts"`
@@ -55,72 +54,72 @@ type Config struct {
 // Breaker are the limits of every proxy that does not override them on its
 // line.
 type Breaker struct {
-	ConsecutiveFailures int      `yaml:"consecutive_failures"`
-	RunWindow           Duration `yaml:"run_window"`
-	Window              Duration `yaml:"window"`
-	MinSamples          int      `yaml:"min_samples"`
-	ErrorRatio          float64  `yaml:"error_ratio"`
-	LatencyLimit        Duration `yaml:"latency_limit"` // 0: off
-	OpenTimeout         Duration `yaml:"open_timeout"`
-	MaxOpenTimeout      Duration `yaml:"max_open_timeout"`
-	Jitter              float64  `yaml:"jitter"`
-	ProbeSuccesses      int      `yaml:"probe_successes"`
-	RefusedTimeout      Duration `yaml:"refused_timeout"`
-	SlowStart           Duration `yaml:"slow_start"`
-	ProbePatience       Duration `yaml:"probe_patience"` // what a client waits for a proxy that it tests
+	ConsecutiveFailures int      `yaml:"consecutive_failures"` // in a row that open it; 0: off
+	RunWindow           Duration `yaml:"run_window"`           // how old the first of them may be
+	Window              Duration `yaml:"window"`               // over which error_ratio is measured
+	MinSamples          int      `yaml:"min_samples"`          // attempts in the window, before it counts
+	ErrorRatio          float64  `yaml:"error_ratio"`          // failures among the attempts in the window that open it
+	LatencyLimit        Duration `yaml:"latency_limit"`        // two blocks of ten attempts that are slower open it; 0: off
+	OpenTimeout         Duration `yaml:"open_timeout"`         // the first rest; each further one is twice as long
+	MaxOpenTimeout      Duration `yaml:"max_open_timeout"`     // the longest rest
+	Jitter              float64  `yaml:"jitter"`               // share that a rest may be longer, so that not all end at once
+	ProbeSuccesses      int      `yaml:"probe_successes"`      // tests in a row that close it
+	RefusedTimeout      Duration `yaml:"refused_timeout"`      // the rest after credentials were rejected
+	SlowStart           Duration `yaml:"slow_start"`           // after it has closed, until the proxy has its whole share again
+	ProbePatience       Duration `yaml:"probe_patience"`       // what a client waits for a proxy that it tests
 }
 
 // Attempts bound an exchange.
 type Attempts struct {
-	Attempts         int      `yaml:"attempts"`
-	DialTimeout      Duration `yaml:"dial_timeout"`
-	HandshakeTimeout Duration `yaml:"handshake_timeout"`
-	ExchangeTimeout  Duration `yaml:"exchange_timeout"`
-	ResponseTimeout  Duration `yaml:"response_timeout"`
-	FirstByteTimeout Duration `yaml:"first_byte_timeout"`
-	HedgeAfter       Hedge    `yaml:"hedge_after"`    // when a second proxy is asked: p95, a duration, or off
-	RetryBudget      float64  `yaml:"retry_budget"`   // retries and second proxies for each exchange, beside ten a second
-	RetryStatuses    []int    `yaml:"retry_statuses"` // of plain responses, for which another proxy is tried
+	Attempts         int      `yaml:"attempts"`           // for one request, at most, on different proxies
+	DialTimeout      Duration `yaml:"dial_timeout"`       // to reach a proxy
+	HandshakeTimeout Duration `yaml:"handshake_timeout"`  // for its answer
+	ExchangeTimeout  Duration `yaml:"exchange_timeout"`   // all attempts together, until a proxy has the request
+	ResponseTimeout  Duration `yaml:"response_timeout"`   // for the head of a plain response
+	FirstByteTimeout Duration `yaml:"first_byte_timeout"` // after the client's first byte in a tunnel; a signal, it does not end the tunnel
+	HedgeAfter       Hedge    `yaml:"hedge_after"`        // when a second proxy is asked: p95, a duration, or off
+	RetryBudget      float64  `yaml:"retry_budget"`       // retries and second proxies for each exchange, beside ten a second
+	RetryStatuses    []int    `yaml:"retry_statuses"`     // of plain responses, for which another proxy is tried
 }
 
 // Segment has the proxies of one provider, region and protocol judged together
 // too.
 type Segment struct {
-	Enabled    bool    `yaml:"enabled"`
-	MinSamples int     `yaml:"min_samples"` // of the last 30 outcomes
-	ErrorRatio float64 `yaml:"error_ratio"`
-	Probes     int     `yaml:"probes"`    // in a row that bring it back
-	MaxShare   float64 `yaml:"max_share"` // of the picks for one, while another rests; 0: no limit
+	Enabled    bool    `yaml:"enabled"`     // whether they are
+	MinSamples int     `yaml:"min_samples"` // of the last 30 outcomes, before error_ratio counts
+	ErrorRatio float64 `yaml:"error_ratio"` // failures among them that open its breaker
+	Probes     int     `yaml:"probes"`      // tests in a row that bring it back
+	MaxShare   float64 `yaml:"max_share"`   // share of the picks that one gets at most while another rests; 0: no limit
 }
 
 // Bans keep a proxy away from a target that it refuses.
 type Bans struct {
-	Statuses []int    `yaml:"statuses"` // of plain responses that ban too: 403, 429
-	Rest     Duration `yaml:"rest"`     // when the response names no time
+	Statuses []int    `yaml:"statuses"` // of plain responses that ban too, such as 403 and 429
+	Rest     Duration `yaml:"rest"`     // how long, when the response names no time
 }
 
 // Targets are left alone while they are down, and some at all times.
 type Targets struct {
-	Rest    Duration `yaml:"rest"`     // at first
-	MaxRest Duration `yaml:"max_rest"` // after it has doubled some times
+	Rest    Duration `yaml:"rest"`     // how long at first
+	MaxRest Duration `yaml:"max_rest"` // how long at most, after it has doubled some times
 	Allow   []string `yaml:"allow"`    // all that clients may have, unless it is empty; see package targets
 	Deny    []string `yaml:"deny"`     // what they may not have
 }
 
 // Sessions keep a client's requests on one proxy.
 type Sessions struct {
-	TTL Duration `yaml:"ttl"` // after the last use, when the client does not say
-	Max int      `yaml:"max"` // at once; the one that was not used for longest goes first
+	TTL Duration `yaml:"ttl"` // how long after the last use, when the client does not say
+	Max int      `yaml:"max"` // how many at once; the one that was not used for longest goes first
 }
 
 // Limits bound what clients can take.
 type Limits struct {
 	Connections       int      `yaml:"connections"`        // open client connections
-	ClientConnections int      `yaml:"client_connections"` // of one client; 0: no limit
+	ClientConnections int      `yaml:"client_connections"` // those of one client; 0: no limit
 	ClientRate        float64  `yaml:"client_rate"`        // exchanges a second of one client; 0: no limit
-	HeaderBytes       int      `yaml:"header_bytes"`       // of a request head
-	TunnelIdle        Duration `yaml:"tunnel_idle"`        // without data either way; 0: no limit
-	TunnelMaxAge      Duration `yaml:"tunnel_max_age"`     // from its beginning, whatever it carries; 0: no limit
+	HeaderBytes       int      `yaml:"header_bytes"`       // bytes of a request head
+	TunnelIdle        Duration `yaml:"tunnel_idle"`        // how long a tunnel may carry nothing; 0: no limit
+	TunnelMaxAge      Duration `yaml:"tunnel_max_age"`     // how long it may last, whatever it carries; 0: no limit
 }
 
 // Restart bounds what happens to proxies that fell due while nobody looked.
