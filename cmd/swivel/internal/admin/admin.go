@@ -109,6 +109,7 @@ func (s *Server) open() []endpoint {
 	return []endpoint{
 		{"GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) }},
 		{"GET /readyz", s.ready},
+		{"GET /openapi.yaml", func(w http.ResponseWriter, r *http.Request) { serveFile(w, r, "openapi.yaml", openAPIText) }},
 		{"GET /{$}", func(w http.ResponseWriter, r *http.Request) { servePage(w, r, "index.html") }},
 		{"GET /page/{file}", func(w http.ResponseWriter, r *http.Request) { servePage(w, r, r.PathValue("file")) }},
 	}

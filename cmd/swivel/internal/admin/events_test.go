@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -32,8 +33,12 @@ func (r *rig) listen(t *testing.T, after string) (next func() feed.Event, stop f
 		t.Helper()
 		for in.Scan() {
 			if data, ok := strings.CutPrefix(in.Text(), "data: "); ok {
-				if err := json.Unmarshal([]byte(data), &e); err != nil {
+				var value any
+				if err := errors.Join(json.Unmarshal([]byte(data), &e), json.Unmarshal([]byte(data), &value)); err != nil {
 					t.Fatal(err)
+				}
+				if err := description(t).Components.Schemas["Event"].Value.VisitJSON(value); err != nil {
+					t.Errorf("%s is not as described: %v", data, err)
 				}
 				return e
 			}

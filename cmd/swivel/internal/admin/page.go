@@ -23,17 +23,28 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 
 // pageTypes are said and not asked of the system, whose tables differ.
 var pageTypes = map[string]string{
+	".yaml": "application/yaml",
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// servePage sends a file of the dashboard. Browsers ask each time whether they
-// still have the right one: after an update of swivel they do not.
+// openAPIText describes the API.
+//
+//go:embed openapi.yaml
+var openAPIText []byte
+
+// servePage sends a file of the dashboard.
 func servePage(w http.ResponseWriter, r *http.Request, name string) {
 	text, err := pageFiles.ReadFile(path.Join("page", path.Base(name)))
 	if err != nil {
 		http.NotFound(w, r)
 		return
 	}
+	serveFile(w, r, name, text)
+}
+
+// serveFile sends what is part of the program. Browsers ask each time whether
+// they still have the right one: after an update of swivel they do not.
+func serveFile(w http.ResponseWriter, r *http.Request, name string, text []byte) {
 	hash := sha256.Sum256(text)
 	head := w.Header()
 	head.Set("Content-Type", pageTypes[path.Ext(name)])

@@ -45,7 +45,9 @@ func (o *operator) Feed() *feed.Feed { return o.feed }
 
 func (o *operator) Traffic() *traffic.Recorder { return o.traffic }
 
-func (o *operator) Metrics() http.Handler { return http.NotFoundHandler() }
+func (o *operator) Metrics() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "swivel_connections 3\n") })
+}
 
 func (o *operator) Pause(members []*pool.Proxy, why pool.Pause) error {
 	if err := o.called("pause " + why.Reason); err != nil {
@@ -175,6 +177,9 @@ func (r *rig) ask(t *testing.T, method, path, body string, alter func(*http.Requ
 	got, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if method != http.MethodHead {
+		checkDescribed(t, method, path, response, got)
 	}
 	return response.StatusCode, string(got)
 }
