@@ -120,7 +120,7 @@ func (c *chosen) act(action, why string, s streams) (d asked, done []admin.Proxy
 			return d, done, err
 		}
 		for _, m := range members {
-			_, _ = fmt.Fprintf(s.out, "%s  %s  %s\n", m.ID, stateOf(m), m.Name)
+			_, _ = fmt.Fprintf(s.out, "%s  %s  %s\n", m.ID, m.Standing(), m.Name)
 		}
 		done = append(done, members...)
 	}

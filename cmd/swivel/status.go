@@ -76,7 +76,7 @@ func (c *statusCmd) showSized(d asked, out, terminal io.Writer) error {
 		return err
 	}
 	chosen := slices.DeleteFunc(slices.Clone(all), func(p admin.Proxy) bool {
-		return len(c.State) > 0 && !slices.Contains(c.State, stateOf(p))
+		return len(c.State) > 0 && !slices.Contains(c.State, p.Standing())
 	})
 	if c.JSON {
 		return json.NewEncoder(out).Encode(chosen)
@@ -93,31 +93,19 @@ func (c *statusCmd) showSized(d asked, out, terminal io.Writer) error {
 	return err
 }
 
-// stateOf is what a proxy is to its operator.
-func stateOf(p admin.Proxy) string {
-	switch {
-	case p.Paused:
-		return "paused"
-	case p.Drained:
-		return "drained"
-	}
-	return p.State
-}
-
-// statesInOrder puts first what may need a look.
-var statesInOrder = []string{"open", "half_open", "paused", "drained", "closed"}
-
 // statusText is the counts of all, and a table of those that are chosen.
 func statusText(all, chosen []admin.Proxy, limit int, now time.Time) string {
 	var b strings.Builder
 	b.WriteString(countText(all) + "\n\n")
+	states := admin.Standings()
 	slices.SortStableFunc(chosen, func(p, q admin.Proxy) int {
-		return slices.Index(statesInOrder, stateOf(p)) - slices.Index(statesInOrder, stateOf(q))
+		return slices.Index(states, p.Standing()) - slices.Index(states, q.Standing())
 	})
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(t, "PROXY\tID\tSTATE\tWEIGHT\tNOW\tIN FLIGHT\tWHY")
+	_, _ = fmt.Fprintln(t, "PROXY\tID\tSTATE\tWEIGHT\tNOW\tIN FLIGHT\tSUCCESS\tLATENCY\tWHY")
 	for _, p := range chosen[:min(limit, len(chosen))] {
-		_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%.3g\t%.3g\t%d\t%s\n", p.Name, p.ID, stateOf(p), p.Weight, p.EffectiveWeight, p.InFlight, remark(p, now))
+		_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%.3g\t%.3g\t%d\t%s\t%s\t%s\n", p.Name, p.ID, p.Standing(), p.Weight, p.EffectiveWeight, p.InFlight,
+			measured(p.SuccessRatio, 100, "%"), measured(p.LatencyMS, 1, "ms"), remark(p, now))
 	}
 	_ = t.Flush()
 	if more := len(chosen) - limit; more > 0 {
@@ -126,14 +114,22 @@ func statusText(all, chosen []admin.Proxy, limit int, now time.Time) string {
 	return b.String()
 }
 
+// measured is what was measured, if it was.
+func measured(value *float64, times float64, unit string) string {
+	if value == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f%s", *value*times, unit)
+}
+
 func countText(all []admin.Proxy) string {
 	counts, inFlight := map[string]int{}, 0
 	for _, p := range all {
-		counts[stateOf(p)]++
+		counts[p.Standing()]++
 		inFlight += p.InFlight
 	}
 	var parts []string
-	for _, state := range statesInOrder {
+	for _, state := range admin.Standings() {
 		if counts[state] > 0 || state == "closed" {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[state], state))
 		}

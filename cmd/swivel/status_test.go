@@ -40,10 +40,10 @@ func TestStatusShowsWhatNeedsALookFirst(t *testing.T) {
 		t.Fatalf("exit code %d: %s%s", code, out, errOut)
 	}
 	for i, want := range []string{
-		"PROXY ID STATE WEIGHT NOW IN FLIGHT WHY",
-		"open " + r.id("open") + " open 2 0 0 refused, for another ",
-		"paused " + r.id("paused") + " paused 1 0 0 vendor maintenance, says alice (127.0.0.1)",
-		"drained " + r.id("drained") + " drained 1 0 0 invoice, says bob (127.0.0.1)",
+		"PROXY ID STATE WEIGHT NOW IN FLIGHT SUCCESS LATENCY WHY",
+		"open " + r.id("open") + " open 2 0 0 - - refused, for another ",
+		"paused " + r.id("paused") + " paused 1 0 0 - - vendor maintenance, says alice (127.0.0.1)",
+		"drained " + r.id("drained") + " drained 1 0 0 - - invoice, says bob (127.0.0.1)",
 		"weightless " + r.id("weightless") + " drained 0 0 0",
 		"closed " + r.id("closed") + " closed 1 1 0",
 	} {

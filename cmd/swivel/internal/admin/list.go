@@ -58,17 +58,24 @@ const (
 
 var standings = []string{breaker.Open.String(), breaker.HalfOpen.String(), isPaused, isDrained, breaker.Closed.String()}
 
-// standing puts what needs somebody's attention first.
-func (p *Proxy) standing() int {
-	word := p.State
+// Standings are the words that Standing has, what needs somebody's attention
+// first.
+func Standings() []string { return slices.Clone(standings) }
+
+// Standing says in one word what is the matter with the proxy: paused, drained, or
+// the state of its breaker.
+func (p *Proxy) Standing() string {
 	switch {
 	case p.Paused:
-		word = isPaused
+		return isPaused
 	case p.Drained && (p.PauseReason != "" || p.State == breaker.Closed.String()):
-		word = isDrained
+		return isDrained
 	}
-	return slices.Index(standings, word)
+	return p.State
 }
+
+// standing puts what needs somebody's attention first.
+func (p *Proxy) standing() int { return slices.Index(standings, p.Standing()) }
 
 // standing is the word for a member.
 func standing(m *pool.Proxy, now time.Time) string {
