@@ -25,7 +25,7 @@ func benchmarkPick(b *testing.B, n, open int) {
 	p := newTestPool(specs)
 	for i := range n * open / 100 {
 		m := p.Proxies()[(i*7919)%n]
-		permit, _, ok := m.breaker.Acquire(epoch, leaseTime)
+		permit, _, ok := m.breaker.Load().Acquire(epoch, leaseTime)
 		if ok {
 			p.settle(m, permits{own: permit}, breaker.Verdict{Outcome: breaker.Refused}, Event{}, epoch, new([]Event))
 		}
@@ -41,7 +41,7 @@ func benchmarkPick(b *testing.B, n, open int) {
 				b.Error("nobody was picked")
 				return
 			}
-			g.proxy.breaker.Report(g.permit.own, breaker.Verdict{}, epoch)
+			g.proxy.breaker.Load().Report(g.permit.own, breaker.Verdict{}, epoch)
 			g.proxy.inFlight.Add(-1)
 		}
 	})

@@ -9,7 +9,7 @@ import (
 	"swivel/breaker"
 )
 
-func failuresOf(m *Proxy, now time.Time) int { return len(m.breaker.Snapshot(now).Failures) }
+func failuresOf(m *Proxy, now time.Time) int { return len(m.breaker.Load().Snapshot(now).Failures) }
 
 func TestASuspicionIsAFailureWhenAnotherExchangeReachesTheTarget(t *testing.T) {
 	p := newTestPool(weighted(1, 1, 1))
@@ -60,7 +60,7 @@ func TestADeadTargetOpensNoProxyAndIsLeftAlone(t *testing.T) {
 		t.Fatalf("refusal %+v, want one for the 4s that are left of 5s", refusal)
 	}
 	for i, m := range p.Proxies() {
-		if failuresOf(m, epoch) > 0 || m.breaker.Snapshot(epoch).Suspicions > 0 {
+		if failuresOf(m, epoch) > 0 || m.breaker.Load().Snapshot(epoch).Suspicions > 0 {
 			t.Errorf("proxy %d has something held against it", i)
 		}
 	}
@@ -180,7 +180,7 @@ func TestAProxyThatFailsBehindIts200OnEveryTargetOfACrawlIsFound(t *testing.T) {
 			x.Reached(l, FirstByte, 0, now)
 		}
 		x.End(now)
-		if bad.breaker.Resting() {
+		if bad.breaker.Load().Resting() {
 			return
 		}
 	}
@@ -212,7 +212,7 @@ func TestACrawlOfMostlyDeadTargetsOpensNobody(t *testing.T) {
 		x.End(now)
 	}
 	for i, m := range p.Proxies() {
-		if s := m.breaker.State(now); s != breaker.Closed {
+		if s := m.breaker.Load().State(now); s != breaker.Closed {
 			t.Errorf("proxy %d is %v", i, s)
 		}
 	}
@@ -235,12 +235,12 @@ func TestSuspicionsInARowCountWhenTheTargetIsKnownToLive(t *testing.T) {
 	reach(t, p, "a.test:443", epoch)
 	m, now := p.Proxies()[0], epoch
 	for i := range 5 {
-		if s := m.breaker.State(now); s != breaker.Closed {
+		if s := m.breaker.Load().State(now); s != breaker.Closed {
 			t.Fatalf("%v after %d suspicions", s, i)
 		}
 		now = suspectAlone(t, p, m, "a.test:443", now)
 	}
-	if s := m.breaker.State(now); s != breaker.Open {
+	if s := m.breaker.Load().State(now); s != breaker.Open {
 		t.Errorf("%v after five suspicions in a row", s)
 	}
 }
@@ -252,14 +252,14 @@ func TestSuspicionsOnTargetsThatNobodyReachedProveNothing(t *testing.T) {
 	for i := range 20 {
 		now = suspectAlone(t, p, m, fmt.Sprintf("dead-%d.test:443", i), now)
 	}
-	if s := m.breaker.State(now); s != breaker.Closed {
+	if s := m.breaker.Load().State(now); s != breaker.Closed {
 		t.Errorf("%v: a batch of dead domains banned a proxy", s)
 	}
 	now = epoch.Add(reachedWithin + time.Minute) // by now a.test is no evidence either
 	for range 20 {
 		now = suspectAlone(t, p, m, "a.test:443", now)
 	}
-	if s := m.breaker.State(now); s != breaker.Closed {
+	if s := m.breaker.Load().State(now); s != breaker.Closed {
 		t.Errorf("%v: the target was last reached more than an hour ago", s)
 	}
 }
@@ -273,7 +273,7 @@ func TestAProxyThatFailsOnThreeLivingTargetsHasFailed(t *testing.T) {
 	for i := range 3 {
 		now = suspectAlone(t, p, m, fmt.Sprintf("t%d.test:443", i), now)
 	}
-	if got := m.breaker.Snapshot(now); len(got.Failures) != 1 || got.Suspicions != 2 {
+	if got := m.breaker.Load().Snapshot(now); len(got.Failures) != 1 || got.Suspicions != 2 {
 		t.Errorf("%d failures and %d suspicions, want 1 and 2", len(got.Failures), got.Suspicions)
 	}
 }
@@ -307,7 +307,7 @@ func TestATargetThatDropsConnectionsItselfBansNobody(t *testing.T) {
 		t.Errorf("taken for dead too often: %d of 5000 exchanges were refused", refused)
 	}
 	for i, m := range p.Proxies() {
-		if s := m.breaker.State(now); s != breaker.Closed {
+		if s := m.breaker.Load().State(now); s != breaker.Closed {
 			t.Errorf("proxy %d is %v", i, s)
 		}
 	}
@@ -333,7 +333,7 @@ func TestABadProxyIsFoundAmongTargetsThatDropConnections(t *testing.T) {
 			x.Fail(l, Fault{Signal: TunnelClosed}, now)
 		}
 		x.End(now)
-		if bad.breaker.Resting() {
+		if bad.breaker.Load().Resting() {
 			return
 		}
 	}
@@ -400,11 +400,11 @@ func TestAProxyThatRefusesThreeTargetsRefusesUs(t *testing.T) {
 	reachThrough(t, p, m, "c.test:443", epoch) // one served in between
 	deny("d.test:443")
 	deny("e.test:443")
-	if s := m.breaker.State(epoch); s != breaker.Closed {
+	if s := m.breaker.Load().State(epoch); s != breaker.Closed {
 		t.Fatalf("%v after two refusals in a row", s)
 	}
 	deny("f.test:443")
-	if got := m.breaker.Snapshot(epoch); got.State != breaker.Open || got.Rule != breaker.RuleRefused {
+	if got := m.breaker.Load().Snapshot(epoch); got.State != breaker.Open || got.Rule != breaker.RuleRefused {
 		t.Errorf("%v by %v after three targets refused", got.State, got.Rule)
 	}
 }

@@ -10,7 +10,8 @@ import (
 // picks it, and nothing is counted for it or against it.
 func newDirect() *Proxy {
 	spec := &Spec{Scheme: Direct, Name: "direct"}
-	r := &runtime{usage: new(usage), breaker: breaker.New(breaker.DefaultSettings(), nil)}
+	r := new(runtime)
+	r.breaker.Store(breaker.New(breaker.DefaultSettings(), nil))
 	return &Proxy{ID: "direct", Spec: spec, runtime: r}
 }
 

@@ -53,7 +53,7 @@ func TestADoubtfulProbeRestsAgainAsLongAsBefore(t *testing.T) {
 	x := begin(t, p, "unknown.test:443", epoch)
 	x.Fail(next(t, x, due), Fault{Signal: HandshakeTimeout}, due)
 	x.End(due)
-	if got := p.Proxies()[0].breaker.RetryAfter(due); got != 30*time.Second {
+	if got := p.Proxies()[0].breaker.Load().RetryAfter(due); got != 30*time.Second {
 		t.Errorf("rests %v, want the same 30s", got)
 	}
 }
@@ -119,7 +119,7 @@ func TestALeaseIsSettledOnce(t *testing.T) {
 	x.Reached(l, FirstByte, 0, epoch)
 	x.Unused(l, 0, epoch)
 	x.End(epoch)
-	if n := p.Proxies()[0].breaker.Snapshot(epoch).Failures; len(n) != 1 {
+	if n := p.Proxies()[0].breaker.Load().Snapshot(epoch).Failures; len(n) != 1 {
 		t.Errorf("%d failures for one attempt", len(n))
 	}
 }
@@ -134,7 +134,7 @@ func TestThrottlingRestsTheProxyAsLongAsItAsked(t *testing.T) {
 	if got := p.RetryAfter(epoch); got != time.Minute { // a minute at most, to look again
 		t.Errorf("RetryAfter %v", got)
 	}
-	if got := p.Proxies()[0].breaker.RetryAfter(epoch); got != 77*time.Second {
+	if got := p.Proxies()[0].breaker.Load().RetryAfter(epoch); got != 77*time.Second {
 		t.Errorf("rests %v", got)
 	}
 }
@@ -158,7 +158,7 @@ func TestWhoIsAlwaysOvertakenIsTooSlow(t *testing.T) {
 		x.Unused(leaseOf(t, x, slow, epoch), 2*time.Second, epoch)
 		x.End(epoch)
 	}
-	if got := slow.breaker.Snapshot(epoch); got.State != breaker.Open || got.Rule != breaker.RuleSlow {
+	if got := slow.breaker.Load().Snapshot(epoch); got.State != breaker.Open || got.Rule != breaker.RuleSlow {
 		t.Errorf("%v by %v", got.State, got.Rule)
 	}
 }
@@ -171,7 +171,7 @@ func TestASlowProbeIsAFailedProbe(t *testing.T) {
 	due := epoch.Add(30 * time.Second)
 	x := begin(t, p, "a.test:443", due)
 	x.Unused(next(t, x, due), 2*time.Second, due)
-	if s := p.Proxies()[0].breaker.State(due); s != breaker.Open {
+	if s := p.Proxies()[0].breaker.Load().State(due); s != breaker.Open {
 		t.Errorf("%v", s)
 	}
 }

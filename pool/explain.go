@@ -76,10 +76,10 @@ func (x *Exchange) chance(s *snapshot, v *view, m *Proxy, now time.Time) Chance 
 	switch c.Skip {
 	case InUse:
 		if home := s.byID[x.asked.sticky.home]; home == nil || home == m || !x.stays(s, v, now) {
-			c.Weight = m.Spec.Weight * m.breaker.Factor(now)
+			c.Weight = m.Spec.Weight * m.breaker.Load().Factor(now)
 		}
 	case Open:
-		c.After = m.breaker.RetryAfter(now)
+		c.After = m.breaker.Load().RetryAfter(now)
 	case Full, OverRate:
 		c.After = m.roomAfter(now)
 	case Banned:
@@ -108,7 +108,7 @@ func (x *Exchange) why(v *view, m *Proxy, now time.Time) Skip {
 		return Drained
 	case pause != nil:
 		return Paused
-	case m.breaker.Resting():
+	case m.breaker.Load().Resting():
 		return Open
 	case int(m.overdue.Load()) >= overdueLimit:
 		return Overdue

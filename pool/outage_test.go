@@ -34,7 +34,7 @@ func TestAllProxiesFailingAtOnceIsOurOwnFault(t *testing.T) {
 		dialFailures(t, p, p.Proxies(), epoch.Add(2*time.Second))
 	}
 	for i, m := range p.Proxies() {
-		if s := m.breaker.State(epoch); s != breaker.Closed {
+		if s := m.breaker.Load().State(epoch); s != breaker.Closed {
 			t.Errorf("proxy %d is %v", i, s)
 		}
 	}
@@ -88,7 +88,7 @@ func TestAPoolThatReallyIsDeadIsLearntAfterAWindow(t *testing.T) {
 		if changes := dialFailures(t, p, p.Proxies()[:1], now); len(changes) > 0 {
 			t.Fatalf("the guard came back without a success: %v", changes)
 		}
-		if p.Proxies()[0].breaker.Resting() {
+		if p.Proxies()[0].breaker.Load().Resting() {
 			return
 		}
 	}

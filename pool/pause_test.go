@@ -121,7 +121,7 @@ func TestABanByTheTargetKeepsItsTime(t *testing.T) {
 	if got := p.banned(keyOf("a.test:80"), epoch.Add(20*time.Second)); len(got) != 0 {
 		t.Errorf("%d banned after its time is over", len(got))
 	}
-	if s := m.breaker.State(epoch); s != breaker.Closed {
+	if s := m.breaker.Load().State(epoch); s != breaker.Closed {
 		t.Errorf("the proxy itself is %v", s)
 	}
 }

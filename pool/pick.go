@@ -92,7 +92,7 @@ func (x *Exchange) candidate(v *view, now time.Time) *Proxy {
 			x.pool.skipped[skip].Add(1)
 			continue
 		}
-		if f := m.breaker.Factor(now); f < 1 && rand.Float64() >= f {
+		if f := m.breaker.Load().Factor(now); f < 1 && rand.Float64() >= f {
 			continue
 		}
 		return m
@@ -116,7 +116,7 @@ func (x *Exchange) pickSuspended(v *view, now time.Time, lease time.Duration, ev
 		return grant{}, false
 	}
 	for _, m := range v.members {
-		if m.breaker.Resting() {
+		if m.breaker.Load().Resting() {
 			return grant{}, false
 		}
 	}
@@ -130,7 +130,7 @@ func (x *Exchange) pickAmong(v *view, fits func(*runtime) bool, now time.Time, l
 	var total float64
 	for _, m := range v.members {
 		if fits(m.runtime) && x.skip(v, m, now) == InUse {
-			w := m.Spec.Weight * m.breaker.Factor(now)
+			w := m.Spec.Weight * m.breaker.Load().Factor(now)
 			in, weights, total = append(in, m), append(weights, w), total+w
 		}
 	}
@@ -193,7 +193,7 @@ func (x *Exchange) due(s *snapshot, v *view, now time.Time, shared bool) iter.Se
 			return
 		}
 		for _, m := range v.members {
-			if m.breaker.Resting() && m.breaker.Ready(now) && mayHave(m) && !yield(m) {
+			if m.breaker.Load().Resting() && m.breaker.Load().Ready(now) && mayHave(m) && !yield(m) {
 				return
 			}
 		}
@@ -252,7 +252,7 @@ func (x *Exchange) permits(m *Proxy, now time.Time, lease time.Duration, events 
 		}
 	}
 	var effect breaker.Effect
-	held.own, effect, granted = m.breaker.Acquire(now, lease)
+	held.own, effect, granted = m.breaker.Load().Acquire(now, lease)
 	p.note(m, effect, Event{Request: x.id}, now, events)
 	if !granted {
 		p.settleSegment(m, held.segment, breaker.Verdict{Outcome: breaker.Ignored}, Event{}, now, events)

@@ -201,7 +201,7 @@ func TestAPickDoesNotAllocate(t *testing.T) {
 	var events []Event
 	n := testing.AllocsPerRun(1000, func() {
 		if g, ok := x.pick(epoch, leaseTime, true, &events); ok {
-			g.proxy.breaker.Report(g.permit.own, breaker.Verdict{}, epoch)
+			g.proxy.breaker.Load().Report(g.permit.own, breaker.Verdict{}, epoch)
 		}
 	})
 	if n != 0 {

@@ -147,7 +147,7 @@ func (p *Pool) Replace(specs []Spec, now time.Time) Change {
 	for i := range specs {
 		spec := &specs[i]
 		id := spec.ID(p.options.Salt)
-		member := &Proxy{ID: id, Spec: spec, index: i}
+		member := &Proxy{ID: id, Spec: spec, index: int32(i), most: int32(min(spec.MaxInFlight, math.MaxInt32))}
 		if was, ok := old.byID[id]; ok {
 			member.runtime = p.keep(was, spec, now)
 			change.Kept++
@@ -196,28 +196,25 @@ func SettingsOf(spec *Spec, pool breaker.Settings) breaker.Settings {
 // breaker other limits than before, it goes on from the same state under the new
 // ones; attempts under way then report to nobody.
 func (p *Pool) keep(was *Proxy, spec *Spec, now time.Time) *runtime {
-	was.setRate(spec.Rate, now)
-	settings := SettingsOf(spec, p.options.Breaker)
-	if settings == SettingsOf(was.Spec, p.options.Breaker) {
-		return was.runtime
+	r := was.runtime
+	r.setRate(spec.Rate, now)
+	if settings := SettingsOf(spec, p.options.Breaker); settings != SettingsOf(was.Spec, p.options.Breaker) {
+		r.breaker.Store(breaker.Restore(settings, r.breaker.Load().Snapshot(now), rand.Float64, now))
 	}
-	next := &runtime{usage: was.usage, breaker: breaker.Restore(settings, was.breaker.Snapshot(now), rand.Float64, now)}
-	next.paused.Store(was.paused.Load())
-	next.lastSuccess.Store(was.lastSuccess.Load())
-	return next
+	return r
 }
 
 func (p *Pool) newRuntime(id ID, spec *Spec, now time.Time) *runtime {
-	r := &runtime{usage: new(usage)}
+	r := new(runtime)
 	r.setRate(spec.Rate, now)
 	settings := SettingsOf(spec, p.options.Breaker)
 	if p.options.Restore != nil {
 		if snap, ok := p.options.Restore(id); ok {
-			r.breaker = breaker.Restore(settings, snap, rand.Float64, now)
+			r.breaker.Store(breaker.Restore(settings, snap, rand.Float64, now))
 			return r
 		}
 	}
-	r.breaker = breaker.New(settings, rand.Float64)
+	r.breaker.Store(breaker.New(settings, rand.Float64))
 	return r
 }
 

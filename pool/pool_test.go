@@ -17,7 +17,7 @@ func TestReloadKeepsTheStateOfProxiesThatStay(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	m, ok := p.Get(id)
-	if !ok || m.breaker.State(epoch) != breaker.Open || m.Spec.Weight != 5 {
+	if !ok || m.breaker.Load().State(epoch) != breaker.Open || m.Spec.Weight != 5 {
 		t.Errorf("the open proxy came back as %+v", m)
 	}
 }
@@ -44,7 +44,7 @@ func TestRestoredProxiesRestWhatIsLeft(t *testing.T) {
 		return breaker.Snapshot{State: breaker.Open, OpensInRow: 1, Rule: breaker.RuleRun, NextTest: epoch.Add(25 * time.Second), LastChange: epoch.Add(-5 * time.Second)}, id == open
 	}}, epoch)
 	m, _ := p.Get(open)
-	if got := m.breaker.RetryAfter(epoch); got != 25*time.Second {
+	if got := m.breaker.Load().RetryAfter(epoch); got != 25*time.Second {
 		t.Errorf("rests %v, want the 25s that were left", got)
 	}
 	for range 500 {
@@ -99,7 +99,7 @@ func TestAReloadAppliesWhatALineSaysAboutItsBreaker(t *testing.T) {
 	if got, want := p.Replace(specs, epoch), (Change{Kept: 2}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if s := p.Proxies()[0].breaker.State(epoch); s != breaker.Open {
+	if s := p.Proxies()[0].breaker.Load().State(epoch); s != breaker.Open {
 		t.Errorf("the proxy that rested is %v", s)
 	}
 	m := p.Proxies()[1]
@@ -109,7 +109,7 @@ func TestAReloadAppliesWhatALineSaysAboutItsBreaker(t *testing.T) {
 		x.Fail(leaseOf(t, x, m, epoch), Fault{Signal: DialRefused}, epoch)
 		x.End(epoch)
 	}
-	if s := m.breaker.State(epoch); s != breaker.Open {
+	if s := m.breaker.Load().State(epoch); s != breaker.Open {
 		t.Errorf("%v after two failures", s)
 	}
 	if got := p.current.Load().all.usable.Load(); got != 0 {

@@ -15,13 +15,14 @@ type Proxy struct {
 	Spec *Spec
 	*runtime
 	segment *segment // nil: none
-	index   int      // in its snapshot
+	index   int32    // in its snapshot
+	most    int32    // Spec.MaxInFlight, where a pick has it at hand
 }
 
 // runtime is what outlives a reload.
 type runtime struct {
-	breaker *breaker.Breaker
-	*usage
+	breaker atomic.Pointer[breaker.Breaker] // another one when a reload sets other limits
+	usage
 
 	lastSuccess atomic.Int64 // unix nanoseconds, 0: never
 	lastFailed  atomic.Bool  // the last decided outcome was no success
@@ -69,7 +70,7 @@ func (r *runtime) charged() charges {
 }
 
 // Breaker is the proxy's breaker, for showing and storing its state.
-func (p *Proxy) Breaker() *breaker.Breaker { return p.breaker }
+func (p *Proxy) Breaker() *breaker.Breaker { return p.breaker.Load() }
 
 func (r *runtime) workedLately(now time.Time) bool {
 	last := r.lastSuccess.Load()
@@ -93,7 +94,7 @@ func (p permits) probe() bool { return p.own.Probe() || p.segment.Probe() }
 
 // usable says whether the proxy may be drawn at all, whoever asks.
 func (r *runtime) usable() bool {
-	return !r.breaker.Resting() && r.paused.Load() == nil && int(r.overdue.Load()) < overdueLimit
+	return !r.breaker.Load().Resting() && r.paused.Load() == nil && int(r.overdue.Load()) < overdueLimit
 }
 
 // Lease is the right to use a proxy for one attempt. It is settled exactly

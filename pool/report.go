@@ -64,10 +64,10 @@ func (p *Pool) Report(r Report, now time.Time) (until time.Time, counts bool, ev
 	if r.Verdict.Bans() {
 		return p.reportBan(r, now), true, nil
 	}
-	if r.Proxy.breaker.Resting() {
+	if r.Proxy.breaker.Load().Resting() {
 		return time.Time{}, false, nil
 	}
-	permit, effect, ok := r.Proxy.breaker.Acquire(now, leaseOfReport)
+	permit, effect, ok := r.Proxy.breaker.Load().Acquire(now, leaseOfReport)
 	ev := Event{Signal: Reported, Request: r.Request, began: now}
 	p.note(r.Proxy, effect, ev, now, &events)
 	if !ok {

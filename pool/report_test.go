@@ -78,7 +78,7 @@ func TestReportedFailuresOpenABreaker(t *testing.T) {
 	m := p.Proxies()[0]
 	reachThrough(t, p, m, "x.test:443", epoch)
 	for i := range 5 {
-		if m.breaker.State(epoch) != breaker.Closed {
+		if m.breaker.Load().State(epoch) != breaker.Closed {
 			t.Fatalf("open after %d", i)
 		}
 		_, counts, events := p.Report(Report{Proxy: m, Verdict: ReportedFailure, Request: "r"}, epoch)
@@ -86,16 +86,16 @@ func TestReportedFailuresOpenABreaker(t *testing.T) {
 			t.Errorf("%v, %+v", counts, events)
 		}
 	}
-	if m.breaker.State(epoch) != breaker.Open {
+	if m.breaker.Load().State(epoch) != breaker.Open {
 		t.Error("closed after five")
 	}
 	if got := p.Settled()[Reported][breaker.Failure]; got != 5 {
 		t.Errorf("%d are counted", got)
 	}
-	wait := m.breaker.RetryAfter(epoch)
+	wait := m.breaker.Load().RetryAfter(epoch)
 	for _, at := range []time.Time{epoch, epoch.Add(wait + time.Second)} { // due: a report is no test
 		for _, v := range []Verdict{ReportedFailure, ReportedOK} {
-			if _, counts, events := p.Report(Report{Proxy: m, Verdict: v}, at); counts || len(events) > 0 || m.breaker.State(at) != breaker.Open {
+			if _, counts, events := p.Report(Report{Proxy: m, Verdict: v}, at); counts || len(events) > 0 || m.breaker.Load().State(at) != breaker.Open {
 				t.Errorf("%v of one that rests: %v, %+v", v, counts, events)
 			}
 		}
@@ -113,7 +113,7 @@ func TestReportedSuccessEndsARun(t *testing.T) {
 		t.Error("it does not count")
 	}
 	p.Report(Report{Proxy: m, Verdict: ReportedFailure}, epoch)
-	if m.breaker.State(epoch) != breaker.Closed {
+	if m.breaker.Load().State(epoch) != breaker.Closed {
 		t.Error("open after one failure in a row")
 	}
 }
@@ -129,7 +129,7 @@ func TestReportedBansAreOfOneTarget(t *testing.T) {
 		p := newTestPool(weighted(1))
 		m := p.Proxies()[0]
 		until, counts, events := p.Report(Report{Proxy: m, Target: "x.test:443", Verdict: c.verdict, Rest: c.rest}, epoch)
-		if !until.Equal(epoch.Add(c.want)) || !counts || len(events) > 0 || m.breaker.State(epoch) != breaker.Closed {
+		if !until.Equal(epoch.Add(c.want)) || !counts || len(events) > 0 || m.breaker.Load().State(epoch) != breaker.Closed {
 			t.Errorf("%v for %v: until %v", c.verdict, c.rest, until)
 		}
 		for _, over := range []bool{false, true} { // in this order: time does not go back

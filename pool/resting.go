@@ -25,8 +25,8 @@ type resting struct {
 func (r *resting) update(m *Proxy, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rests := m.Spec.Weight > 0 && m.breaker.Resting()
-	at := now.Add(m.breaker.RetryAfter(now)).UnixNano()
+	rests := m.Spec.Weight > 0 && m.breaker.Load().Resting()
+	at := now.Add(m.breaker.Load().RetryAfter(now)).UnixNano()
 	switch queued := m.place > 0; {
 	case rests && queued:
 		r.queue[m.place-1].at, r.queue[m.place-1].proxy = at, m
@@ -48,8 +48,8 @@ func (r *resting) rebuild(members []*Proxy, now time.Time) {
 	}
 	r.queue = r.queue[:0]
 	for _, m := range members {
-		if m.Spec.Weight > 0 && m.breaker.Resting() {
-			r.queue = append(r.queue, rest{m, now.Add(m.breaker.RetryAfter(now)).UnixNano()})
+		if m.Spec.Weight > 0 && m.breaker.Load().Resting() {
+			r.queue = append(r.queue, rest{m, now.Add(m.breaker.Load().RetryAfter(now)).UnixNano()})
 			m.place = len(r.queue)
 		}
 	}

@@ -78,5 +78,5 @@ func (m *Proxy) retryAfter(now time.Time) time.Duration {
 	if m.paused.Load() != nil {
 		return soon
 	}
-	return min(soon, max(m.breaker.RetryAfter(now), m.roomAfter(now)))
+	return min(soon, max(m.breaker.Load().RetryAfter(now), m.roomAfter(now)))
 }

@@ -38,7 +38,7 @@ func (u *usage) setRate(perSecond float64, now time.Time) {
 
 // room says whether the proxy may be used once more, and if not, why.
 func (m *Proxy) room(now time.Time) Skip {
-	if most := m.Spec.MaxInFlight; most > 0 && int(m.inFlight.Load()) >= most {
+	if m.most > 0 && m.inFlight.Load() >= m.most {
 		return Full
 	}
 	if l := m.limiter.Load(); l != nil && l.TokensAt(now) < 1 {
@@ -51,7 +51,7 @@ func (m *Proxy) room(now time.Time) Skip {
 func (m *Proxy) enter(now time.Time) bool {
 	n := m.inFlight.Add(1)
 	l := m.limiter.Load()
-	if most := m.Spec.MaxInFlight; most > 0 && int(n) > most || l != nil && !l.AllowN(now, 1) {
+	if m.most > 0 && n > m.most || l != nil && !l.AllowN(now, 1) {
 		m.inFlight.Add(-1)
 		return false
 	}
@@ -93,7 +93,7 @@ func (p *Proxy) EffectiveWeight(now time.Time) float64 {
 	if !p.Usable() {
 		return 0
 	}
-	return p.Spec.Weight * p.breaker.Factor(now)
+	return p.Spec.Weight * p.breaker.Load().Factor(now)
 }
 
 // Release says that the attempt's connection is no longer used. It is to be
@@ -102,7 +102,7 @@ func (p *Proxy) EffectiveWeight(now time.Time) float64 {
 func (l *Lease) Release() {
 	if l.released.CompareAndSwap(false, true) {
 		l.Proxy.inFlight.Add(-1)
-		if l.Proxy.Spec.MaxInFlight > 0 {
+		if l.Proxy.most > 0 {
 			l.pool.Free()
 		}
 	}

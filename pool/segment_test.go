@@ -66,7 +66,7 @@ func TestASegmentOpensBeforeAllItsProxiesDo(t *testing.T) {
 		work(t, p, "acme", 1, epoch)
 	}
 	for _, m := range p.Proxies() {
-		if m.breaker.Resting() {
+		if m.breaker.Load().Resting() {
 			t.Error("a proxy was rested before its provider")
 		}
 	}

@@ -18,7 +18,7 @@ func (p *Pool) settle(m *Proxy, permit permits, v breaker.Verdict, ev Event, now
 	}
 	v.Alone = p.alone(m)
 	p.settled[ev.Signal][v.Outcome].Add(1)
-	p.note(m, m.breaker.Report(permit.own, v, now), ev, now, events)
+	p.note(m, m.breaker.Load().Report(permit.own, v, now), ev, now, events)
 	p.settleSegment(m, permit.segment, v, ev, now, events)
 	switch v.Outcome {
 	case breaker.Success:
@@ -76,14 +76,14 @@ func (p *Pool) suspect(m *Proxy, permit permits, ev Event, now time.Time, events
 	if p.outage.covers(ev.began) {
 		v = breaker.Verdict{Outcome: breaker.Ignored}
 	}
-	p.note(m, m.breaker.Report(permit.own, v, now), ev, now, events)
+	p.note(m, m.breaker.Load().Report(permit.own, v, now), ev, now, events)
 	p.settleSegment(m, permit.segment, v, ev, now, events)
 }
 
 // note turns what a breaker did into an event, and keeps account of who is
 // usable and of when the others may be tried.
 func (p *Pool) note(m *Proxy, e breaker.Effect, ev Event, now time.Time, events *[]Event) {
-	if e.Moved || m.breaker.Resting() {
+	if e.Moved || m.breaker.Load().Resting() {
 		p.refresh(m, now)
 	}
 	if e.Changed {

@@ -68,7 +68,7 @@ func (x *Exchange) resident(s *snapshot, v *view, now time.Time) (*Proxy, Skip) 
 		return nil, Paused
 	case int(m.overdue.Load()) >= overdueLimit && v.usable.Load() > 0: // else see pickSuspended
 		return nil, Overdue
-	case m.breaker.Resting() && !(x.asked.sticky.strict && x.mayProbe(m, now)):
+	case m.breaker.Load().Resting() && !(x.asked.sticky.strict && x.mayProbe(m, now)):
 		return nil, Open
 	case slices.Contains(x.banned, m.runtime):
 		return nil, Banned
@@ -79,7 +79,7 @@ func (x *Exchange) resident(s *snapshot, v *view, now time.Time) (*Proxy, Skip) 
 }
 
 func (x *Exchange) mayProbe(m *Proxy, now time.Time) bool {
-	return m.breaker.Ready(now) && x.pool.probes.TokensAt(now) >= 1
+	return m.breaker.Load().Ready(now) && x.pool.probes.TokensAt(now) >= 1
 }
 
 // mayStay says whether the session's own proxy is worth an attempt, after those

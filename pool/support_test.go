@@ -85,7 +85,7 @@ func reachThrough(t *testing.T, p *Pool, m *Proxy, target string, now time.Time)
 // leaseOf leases a certain proxy, as if the draw had met it.
 func leaseOf(t *testing.T, x *Exchange, m *Proxy, now time.Time) *Lease {
 	t.Helper()
-	permit, _, ok := m.breaker.Acquire(now, leaseTime)
+	permit, _, ok := m.breaker.Load().Acquire(now, leaseTime)
 	if !ok {
 		t.Fatalf("no permit of %v", m.Spec.Port)
 	}
@@ -100,7 +100,7 @@ func trip(t *testing.T, p *Pool, i int, now time.Time) {
 	t.Helper()
 	m := p.Proxies()[i]
 	for i := range 6 {
-		permit, _, ok := m.breaker.Acquire(now, leaseTime)
+		permit, _, ok := m.breaker.Load().Acquire(now, leaseTime)
 		if !ok {
 			t.Fatalf("port %d: no permit", m.Spec.Port)
 		}
@@ -110,7 +110,7 @@ func trip(t *testing.T, p *Pool, i int, now time.Time) {
 		}
 		p.settle(m, permits{own: permit}, v, Event{}, now, new([]Event))
 	}
-	if got := m.breaker.State(now); got != breaker.Open {
+	if got := m.breaker.Load().State(now); got != breaker.Open {
 		t.Fatalf("proxy %d is %v after five failures", i, got)
 	}
 }

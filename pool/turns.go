@@ -65,7 +65,7 @@ func (t *turns) next(now time.Time, usable func(slot int) bool, accepts func(*Pr
 			passed = append(passed, heap.Pop(&t.queue).(turn))
 		default:
 			t.clock = max(t.clock, first.at)
-			t.queue[0].at = t.clock + 1/(m.Spec.Weight*m.breaker.Factor(now))
+			t.queue[0].at = t.clock + 1/(m.Spec.Weight*m.breaker.Load().Factor(now))
 			heap.Fix(&t.queue, 0)
 			return m
 		}

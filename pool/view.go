@@ -63,7 +63,7 @@ func (v *view) has(m *Proxy) bool {
 }
 
 func (v *view) slot(m *Proxy) (slot int, found bool) {
-	return slices.BinarySearchFunc(v.members, m.index, func(one *Proxy, index int) int { return cmp.Compare(one.index, index) })
+	return slices.BinarySearchFunc(v.members, m.index, func(one *Proxy, index int32) int { return cmp.Compare(one.index, index) })
 }
 
 // refresh takes note of whether the member is usable now, if the view has it.
