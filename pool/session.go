@@ -149,7 +149,20 @@ func (g *sessions) forget(e *list.Element) {
 	one := g.recent.Remove(e).(*pin)
 	delete(g.by, one.Session)
 	g.dirty[one.Session] = struct{}{}
+	if len(g.dirty) > 2*g.max {
+		g.forgetGone()
+	}
 	g.ring()
+}
+
+// forgetGone no longer wants the sessions to be removed from a store that has
+// not done it for long. What is left there is over some time.
+func (g *sessions) forgetGone() {
+	for id := range g.dirty {
+		if _, known := g.by[id]; !known {
+			delete(g.dirty, id)
+		}
+	}
 }
 
 func (g *sessions) mark(one *pin) {

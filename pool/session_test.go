@@ -250,6 +250,22 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 }
 
+// A client that names a new session with each request would else fill the memory
+// as long as the database is locked.
+func TestSessionsThatCannotBeStoredAreBoundedToo(t *testing.T) {
+	p := New(ones(10), Options{Salt: []byte("salt"), MaxSessions: 100}, epoch)
+	for i := range 5000 {
+		visit(t, p, fmt.Sprint("s", i), false, epoch.Add(time.Duration(i)))
+		if i%50 == 0 {
+			p.Unsaved(p.ChangedSessions(epoch.Add(time.Duration(i))))
+		}
+	}
+	changed, gone := p.ChangedSessions(epoch.Add(time.Second))
+	if len(changed) != 100 || len(gone) > 101 {
+		t.Errorf("%d to store and %d to remove", len(changed), len(gone))
+	}
+}
+
 func TestSessionsOfDifferentClientsAndPlacesAreDifferent(t *testing.T) {
 	p := newTestPool(ones(2))
 	seen := map[SessionID]string{}
