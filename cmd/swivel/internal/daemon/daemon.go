@@ -267,7 +267,7 @@ func (d *Daemon) build() {
 	d.feed = feed.New(d.started)
 	d.front = &front.Front{
 		Settings: front.Settings{
-			Connections: d.cfg.Limits.Connections, HeaderBytes: d.cfg.Limits.HeaderBytes,
+			Connections: d.cfg.Limits.Connections, Files: maxFiles(), HeaderBytes: d.cfg.Limits.HeaderBytes,
 			HeaderTimeout: headerTimeout, KeepAlive: keepAlive,
 		},
 		Loop:   loop,
@@ -285,6 +285,15 @@ func (d *Daemon) build() {
 		Rate:      limit.NewRate(d.cfg.Limits.ClientRate),
 		PerClient: limit.NewConnections(d.cfg.Limits.ClientConnections),
 	}
+}
+
+// maxFiles is how many descriptors the process may have; 0 if that is not known.
+func maxFiles() int {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
+		return 0
+	}
+	return int(min(limit.Cur, 1<<30))
 }
 
 // sink stores and logs what changed. Transitions are urgent.

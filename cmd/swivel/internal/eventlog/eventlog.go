@@ -209,7 +209,7 @@ func (l *Log) Panic(client net.Addr, value any, stack []byte) {
 		Msg("a bug in swivel ended this client's connection; please report it")
 }
 
-// AcceptFailed reports that new clients have to wait.
+// AcceptFailed reports that new clients are sent away, or have to wait.
 func (l *Log) AcceptFailed(err error, pause time.Duration) {
-	l.Error().Err(err).Dur("pause_ms", pause).Msg("cannot accept connections: raise the limit of open files (ulimit -n)")
+	l.Error().Err(err).Dur("pause_ms", pause).Msg("cannot serve more connections: raise the limit of open files (ulimit -n)")
 }

@@ -23,6 +23,7 @@ import (
 // Settings are the limits of the listener.
 type Settings struct {
 	Connections   int           // open client connections
+	Files         int           // descriptors that the process may have; 0: not known
 	HeaderBytes   int           // of a request head
 	HeaderTimeout time.Duration // from a head's first byte to its last
 	KeepAlive     time.Duration // between two requests of a connection
@@ -49,6 +50,7 @@ type Front struct {
 	refusing int           // of conns: those that are only told that swivel is full
 	empty    chan struct{} // closed when stopping and no connection is left
 	stopping bool
+	warned   time.Time // that descriptors are missing
 	ctx      context.Context
 	cancel   context.CancelFunc
 }
@@ -106,24 +108,15 @@ func (f *Front) Serve(ln *net.TCPListener) error {
 			return nil
 		case isPassing(err):
 			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-			f.Log.AcceptFailed(err, pause)
+			f.mu.Lock()
+			f.warnOfFiles(err, pause)
+			f.mu.Unlock()
 			time.Sleep(pause)
 		default:
 			return err
 		}
 	}
 }
-
-// isPassing tells errors that more descriptors or the next client mend.
-func isPassing(err error) bool {
-	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) ||
-		errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.ENOMEM) ||
-		errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, syscall.EINTR)
-}
-
-// maxRefusing bounds the connections that are told that swivel is full; those
-// beyond it are closed without a word.
-const maxRefusing = 256
 
 // start registers the connection and serves it. A connection that is being
 // refused takes no place: clients that keep coming back would else keep swivel
@@ -134,10 +127,10 @@ func (f *Front) start(c *net.TCPConn) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.stopping {
-		cl.refused = f.noPlace(addr)
+		cl.refused = f.noPlace(c, addr)
 	}
 	switch {
-	case f.stopping, cl.refused != nil && f.refusing >= maxRefusing:
+	case f.stopping, cl.refused != nil && f.refusing >= f.mayRefuse():
 		_ = c.Close()
 		return
 	case cl.refused != nil:
@@ -152,7 +145,10 @@ func (f *Front) start(c *net.TCPConn) {
 // noPlace says why a client cannot be served; if it can, it is counted. A user
 // is known only when it has authenticated: until then its address counts. mu is
 // held.
-func (f *Front) noPlace(addr limit.Client) *reply.Error {
+func (f *Front) noPlace(c *net.TCPConn, addr limit.Client) *reply.Error {
+	if f.isScarce(c) {
+		return reply.OverCapacity()
+	}
 	if f.Settings.Connections > 0 && len(f.conns)-f.refusing >= f.Settings.Connections {
 		return reply.OverCapacity()
 	}

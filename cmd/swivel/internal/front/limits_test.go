@@ -122,6 +122,45 @@ func TestFullFrontTellsSoAndComesBack(t *testing.T) {
 	c.expect("x")
 }
 
+// Whoever comes when the last descriptor is taken waits in the queue of the
+// system and is told nothing, and a loop of two swivels never ends.
+func TestClientsAreSentAwayBeforeDescriptorsRunOut(t *testing.T) {
+	r := newRig(t)
+	used := openFDs(t)
+	r.settings.Files = used + 100
+	r.start(r.proxy(tunnels).addr())
+	var open []*testClient
+	refused := 0
+	for refused < 5 && len(open) < 100 {
+		c := r.dial()
+		c.send(connectHead(target))
+		resp, body := c.reply()
+		if resp.StatusCode == 200 {
+			open = append(open, c)
+			continue
+		}
+		refused++
+		checkRefusal(t, resp, body, "over_capacity")
+	}
+	// The test holds the other ends of all these connections.
+	if n := len(open); refused < 5 || n < 8 || n > 40 {
+		t.Errorf("%d were served, %d sent away", n, refused)
+	}
+	for _, c := range open {
+		_ = c.Close()
+	}
+	eventually(t, "there is room again", func() bool {
+		c := r.dial()
+		defer c.Close()
+		c.send(connectHead(target))
+		resp, _ := c.reply()
+		return resp.StatusCode == 200
+	})
+	if n := strings.Count(r.log.String(), "few descriptors are left"); n != 1 {
+		t.Errorf("the log says it %d times", n)
+	}
+}
+
 func TestBadLoginsHarmNothing(t *testing.T) {
 	r := newRig(t)
 	p := r.proxy(tunnels)
