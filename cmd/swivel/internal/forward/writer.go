@@ -206,12 +206,13 @@ func (x *exchange) upgrade() (int64, error) {
 	conn, early := x.resp.Upgraded()
 	x.resp = nil
 	x.stopWatch()
-	_ = x.Client.SetDeadline(time.Time{})
+	_ = x.Client.SetDeadline(time.Now().Add(x.handler.settings.Response)) // the registry does not know it yet
 	sent, _ := io.CopyN(conn, x.Reader, int64(x.Reader.Buffered()))
 	if _, err := x.Client.Write(append(head, early...)); err != nil {
 		_ = conn.Close()
 		return 0, err
 	}
+	_ = x.Client.SetDeadline(time.Time{})
 	traffic := x.handler.registry.Relay(x.Client, conn, tunnel.Unobserved{})
 	x.result.Status, x.result.Up, x.result.Down = 101, sent+traffic.Up, traffic.Down+int64(len(early))
 	return x.result.Down, nil

@@ -109,9 +109,15 @@ func (s *Server) plan(x *attempts.Exchange, after *pool.Lease) attempts.Plan[*up
 	}
 }
 
+// answerTimeout bounds what is written to a client that may not read.
+const answerTimeout = 5 * time.Second
+
 // hello says that the tunnel is open, in one write with what already came back.
+// A client that reads nothing must not hold the proxy: no sweep knows of it yet.
 func hello(c *net.TCPConn, up *upstream.Conn, l *pool.Lease, answers Answers) error {
+	_ = c.SetWriteDeadline(time.Now().Add(answerTimeout))
 	_, err := c.Write(append(answers.Opened(make([]byte, 0, 256), l), up.Early...))
+	_ = c.SetWriteDeadline(time.Time{})
 	return err
 }
 
@@ -121,7 +127,7 @@ func refuse(c *net.TCPConn, id string, err error, answers Answers) Result {
 	if !ok {
 		return Result{Status: clientLeft, Code: "client_gone"}
 	}
-	_ = c.SetWriteDeadline(time.Now().Add(5 * time.Second))
+	_ = c.SetWriteDeadline(time.Now().Add(answerTimeout))
 	_, _ = c.Write(answers.Refused(nil, id, e))
 	return Result{Status: e.Status, Code: e.Code}
 }
