@@ -173,10 +173,24 @@ func (c *client) refuseParse(r *request, err error) {
 
 func (c *client) refusePlace() {
 	defer c.front.forget(c)
-	r := newRequest("connect") // it has not been read: this answer suits the most
-	r.method = "CONNECT"
-	c.refuse(r, c.refused)
+	c.refuse(unread(), c.refused)
 	lingerClose(c.conn)
+}
+
+// refuseQuickly refuses one of too many at once. Its answer is lost if it has
+// sent something that is still on its way; it fits into the buffer of a new
+// connection, so that this does not wait.
+func (c *client) refuseQuickly() {
+	_, _ = c.conn.Write(refusal(unread(), c.refused))
+	_ = c.conn.Close()
+}
+
+// unread is a request that is refused before it is read; this answer suits the
+// most.
+func unread() *request {
+	r := newRequest("connect")
+	r.method = "CONNECT"
+	return r
 }
 
 // connect serves a CONNECT; the connection is used up by it.

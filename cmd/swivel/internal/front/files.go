@@ -14,8 +14,8 @@ func isPassing(err error) bool {
 		errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, syscall.EINTR)
 }
 
-// maxRefusing bounds the connections that are told that swivel is full; those
-// beyond it are closed without a word.
+// maxRefusing bounds the connections that are told that swivel is full, and are
+// waited for to have read that; those beyond it are closed at once.
 const maxRefusing = 256
 
 // spareFiles are descriptors that clients do not get, as long as that can be

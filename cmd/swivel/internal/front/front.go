@@ -124,22 +124,34 @@ func (f *Front) Serve(ln *net.TCPListener) error {
 func (f *Front) start(c *net.TCPConn) {
 	addr := limit.Address(c.RemoteAddr().(*net.TCPAddr).AddrPort().Addr())
 	cl := &client{front: f, conn: c, addr: addr, counted: addr}
+	switch known := f.register(cl); {
+	case cl.refused == nil && known:
+		f.Loop.Workers.Go(cl.serve)
+	case known:
+		go cl.refusePlace()
+	case cl.refused != nil:
+		cl.refuseQuickly()
+	default:
+		_ = c.Close()
+	}
+}
+
+// register makes the client one of those that are connected; false if it may not
+// even wait to be refused.
+func (f *Front) register(cl *client) (known bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.stopping {
-		cl.refused = f.noPlace(c, addr)
+	if f.stopping {
+		return false
 	}
-	switch {
-	case f.stopping, cl.refused != nil && f.refusing >= f.mayRefuse():
-		_ = c.Close()
-		return
-	case cl.refused != nil:
+	if cl.refused = f.noPlace(cl.conn, cl.addr); cl.refused != nil {
+		if f.refusing >= f.mayRefuse() {
+			return false
+		}
 		f.refusing++
-		go cl.refusePlace()
-	default:
-		f.Loop.Workers.Go(cl.serve)
 	}
 	f.conns[cl] = struct{}{}
+	return true
 }
 
 // noPlace says why a client cannot be served; if it can, it is counted. A user
