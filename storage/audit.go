@@ -8,10 +8,10 @@ import (
 // Deed is what an operator had done: who, when, what, to what, and in what words.
 type Deed struct {
 	At      time.Time
-	Caller  string // the name that was given, and the address
-	Action  string // pause, resume, drain, reload
+	Caller  string // the name that was given, and the address; or signal
+	Action  string // pause, resume, drain, reload, ban
 	Subject string // the id of a proxy, or tag:NAME; "" for all
-	Input   string // the reason that was given
+	Input   string // the reason that was given, or what a report said
 }
 
 // Validate says why a deed cannot be stored, or nil.

@@ -24,29 +24,70 @@ type listing struct {
 	limit, offset    int
 }
 
-// order compares two proxies.
-type order func(a, b *Proxy) int
-
-// orders are what a list can be sorted by, under the names of the fields. What
-// is unknown comes last.
-var orders = map[string]order{
-	"name":             func(a, b *Proxy) int { return cmp.Compare(a.Name, b.Name) },
-	"state":            func(a, b *Proxy) int { return cmp.Compare(a.standing(), b.standing()) },
-	"segment":          func(a, b *Proxy) int { return cmp.Compare(a.Segment, b.Segment) },
-	"weight":           func(a, b *Proxy) int { return cmp.Compare(a.Weight, b.Weight) },
-	"effective_weight": func(a, b *Proxy) int { return cmp.Compare(a.EffectiveWeight, b.EffectiveWeight) },
-	"in_flight":        func(a, b *Proxy) int { return cmp.Compare(a.InFlight, b.InFlight) },
-	"picks":            func(a, b *Proxy) int { return cmp.Compare(a.Picks, b.Picks) },
-	"success_ratio":    func(a, b *Proxy) int { return cmp.Compare(known(a.SuccessRatio), known(b.SuccessRatio)) },
-	"latency_ms":       func(a, b *Proxy) int { return cmp.Compare(known(a.LatencyMS), known(b.LatencyMS)) },
-	"next_test_time":   func(a, b *Proxy) int { return cmp.Compare(known(a.NextTestTime), known(b.NextTestTime)) },
+// key is what a proxy is sorted by: one of the two.
+type key struct {
+	number float64 // NaN: unknown, which comes last in either direction
+	text   string
 }
 
-func known(value *float64) float64 {
-	if value == nil {
-		return math.Inf(1)
+// order gives the key of a proxy.
+type order func(m *pool.Proxy, now time.Time) key
+
+func byNumber(of func(*pool.Proxy, time.Time) float64) order {
+	return func(m *pool.Proxy, now time.Time) key { return key{number: of(m, now)} }
+}
+
+func byText(of func(*pool.Proxy) string) order {
+	return func(m *pool.Proxy, _ time.Time) key { return key{text: of(m)} }
+}
+
+// orders are what a list can be sorted by, under the names of the fields.
+var orders = map[string]order{
+	"name":    byText(func(m *pool.Proxy) string { return m.Spec.Label() }),
+	"segment": byText(func(m *pool.Proxy) string { return pool.SegmentName(m.Spec) }),
+	"state": byNumber(func(m *pool.Proxy, now time.Time) float64 {
+		return float64(slices.Index(standings, standing(m, now)))
+	}),
+	"weight":           byNumber(func(m *pool.Proxy, _ time.Time) float64 { return m.Spec.Weight }),
+	"effective_weight": byNumber((*pool.Proxy).EffectiveWeight),
+	"in_flight":        byNumber(func(m *pool.Proxy, _ time.Time) float64 { return float64(m.InFlight()) }),
+	"picks":            byNumber(func(m *pool.Proxy, _ time.Time) float64 { return float64(m.Picks()) }),
+	"latency_ms": byNumber(func(m *pool.Proxy, _ time.Time) float64 {
+		return known(m.Latency() > 0, m.Latency().Seconds())
+	}),
+	"success_ratio": byNumber(func(m *pool.Proxy, now time.Time) float64 {
+		if r := ratio(m.Breaker().Snapshot(now)); r != nil {
+			return *r
+		}
+		return math.NaN()
+	}),
+	"next_test_time": byNumber(func(m *pool.Proxy, now time.Time) float64 {
+		return known(m.Breaker().Resting(), m.Breaker().RetryAfter(now).Seconds())
+	}),
+}
+
+func known(is bool, value float64) float64 {
+	if !is {
+		return math.NaN()
 	}
-	return *value
+	return value
+}
+
+// compare puts the unknown last, whatever the direction.
+func (l *listing) compare(a, b key) int {
+	if x, y := math.IsNaN(a.number), math.IsNaN(b.number); x || y {
+		switch {
+		case x && y:
+			return 0
+		case x:
+			return 1
+		}
+		return -1
+	}
+	if l.descending {
+		a, b = b, a
+	}
+	return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.text, b.text))
 }
 
 // The words for what is the matter with a proxy, beside the states of its
@@ -73,9 +114,6 @@ func (p *Proxy) Standing() string {
 	}
 	return p.State
 }
-
-// standing puts what needs somebody's attention first.
-func (p *Proxy) standing() int { return slices.Index(standings, p.Standing()) }
 
 // standing is the word for a member.
 func standing(m *pool.Proxy, now time.Time) string {
@@ -139,7 +177,8 @@ func (s *Server) proxies(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, found)
 }
 
-// find describes only who is in the answer, unless all have to be sorted.
+// find returns the asked part of the members that fit, and how many do. Only the
+// part is described: of a large pool that is little of the work.
 func (l *listing) find(all []*pool.Proxy, now time.Time) (found []Proxy, total int) {
 	members := make([]*pool.Proxy, 0, len(all))
 	for _, m := range all {
@@ -147,21 +186,31 @@ func (l *listing) find(all []*pool.Proxy, now time.Time) (found []Proxy, total i
 			members = append(members, m)
 		}
 	}
-	total = len(members)
-	if l.by == nil {
-		return described(part(members, l), now), total
-	}
-	found = described(members, now)
-	slices.SortStableFunc(found, func(a, b Proxy) int {
-		if l.descending {
-			return l.by(&b, &a)
-		}
-		return l.by(&a, &b)
-	})
-	return part(found, l), total
+	return described(part(l.sorted(members, now), l), now), len(members)
 }
 
-func part[T any](all []T, l *listing) []T {
+// sorted sorts by keys that are made once, since what they are made of changes
+// meanwhile.
+func (l *listing) sorted(members []*pool.Proxy, now time.Time) []*pool.Proxy {
+	if l.by == nil {
+		return members
+	}
+	type keyed struct {
+		key
+		member *pool.Proxy
+	}
+	all := make([]keyed, len(members))
+	for i, m := range members {
+		all[i] = keyed{l.by(m, now), m}
+	}
+	slices.SortStableFunc(all, func(a, b keyed) int { return l.compare(a.key, b.key) })
+	for i := range all {
+		members[i] = all[i].member
+	}
+	return members
+}
+
+func part(all []*pool.Proxy, l *listing) []*pool.Proxy {
 	all = all[min(l.offset, len(all)):]
 	return all[:min(l.limit, len(all))]
 }

@@ -33,6 +33,9 @@ func TestProxiesAreFilteredSortedAndPaged(t *testing.T) {
 	r := newRig(t, "192.0.2.1:1 name=a provider=Acme region=eu country=de tag=fast", "192.0.2.2:1 name=b provider=acme city=Berlin weight=3",
 		"user:hush@198.51.100.3:1 name=c tag=fast tag=x", "198.51.100.4:1 name=d weight=0", "198.51.100.5:1 name=e")
 	r.refused(t, "b")
+	r.outcome(t, "a", breaker.Success)
+	r.outcome(t, "e", breaker.Success)
+	r.outcome(t, "e", breaker.Failure)
 	r.pool.Pause([]*pool.Proxy{r.member(t, "c")}, pool.Pause{Reason: "why"})
 	for query, want := range map[string]string{
 		"":                                   "abcde 5",
@@ -56,8 +59,12 @@ func TestProxiesAreFilteredSortedAndPaged(t *testing.T) {
 		"sort=-name&limit=2":                 "ed 5",
 		"sort=state":                         "bcdae 5",
 		"sort=-weight&q=acm&limit=1":         "b 2",
-		"sort=effective_weight&state=closed": "ae 2",
-		"sort=next_test_time&limit=1":        "b 5",
+		"sort=effective_weight&state=closed": "ea 2",
+		"sort=next_test_time":                "bacde 5",
+		"sort=-next_test_time":               "bacde 5", // the others have none
+		"sort=-success_ratio":                "aebcd 5",
+		"sort=success_ratio":                 "eabcd 5",
+		"sort=segment&limit=1":               "c 5",
 	} {
 		names, total := r.names(t, query)
 		if got := names + " " + total; got != want {

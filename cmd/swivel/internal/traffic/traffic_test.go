@@ -101,3 +101,11 @@ func TestQuantilesAreWithinATwentieth(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkExchange(b *testing.B) {
+	r, x := New(time.Now()), eventlog.Exchange{Status: 200, Opened: 12 * time.Millisecond, Up: 1, Down: 2}
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Exchange(&x, time.Now())
+	}
+}

@@ -36,7 +36,7 @@ function tiles(s) {
   return [
     ["Success", percent(m.success_ratio), `${count(m.served)} served, ${count(m.failed)} failed`],
     ["Requests a second", number((m.served + m.failed + m.refused) / m.seconds), `${bytes((m.up + m.down) / m.seconds)} a second`],
-    ["First byte, median", milliseconds(m.p50_ms), `p95 ${milliseconds(m.p95_ms)}, p99 ${milliseconds(m.p99_ms)}`],
+    ["Time until served, median", milliseconds(m.p50_ms), `p95 ${milliseconds(m.p95_ms)}, p99 ${milliseconds(m.p99_ms)}`],
     ["Connections", count(s.connections), `of ${count(s.connections_limit)}; ${count(s.in_flight)} in flight`],
     ["Proxies", count(s.proxies), states(s.states)],
     ["Weight in use", percent(s.weight ? s.effective_weight / s.weight : 0), "closed, not paused, not new to it"],
@@ -74,7 +74,7 @@ export async function showHistory(summary) {
       limit: { name: "a breaker opens at", value: summary.error_ratio_limit },
     }),
     chart({
-      title: "Time to the first byte", format: milliseconds,
+      title: "Time until served", format: milliseconds,
       lines: [50, 95, 99].map((q) => ({ name: `p${q}`, values: each((s) => s[`p${q}_ms`] || null) })),
       limit: summary.latency_limit_ms ? { name: "slow is", value: summary.latency_limit_ms } : undefined,
     }),
