@@ -29,24 +29,6 @@ func tunnelled(c net.Conn) {
 	}
 }
 
-// through makes a tunnel through the daemon and says something in it.
-func (d *daemon) through(t *testing.T, target string) {
-	t.Helper()
-	c, err := net.Dial("tcp", d.listen)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
-	in := bufio.NewReader(c)
-	_, _ = fmt.Fprintf(c, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target)
-	if response, err := http.ReadResponse(in, &http.Request{Method: "CONNECT"}); err != nil || response.StatusCode != 200 {
-		return
-	}
-	_, _ = io.WriteString(c, "hello\n")
-	_, _ = in.ReadString('\n')
-}
-
 // owned is a name that becomes an element if anybody takes it for markup.
 const owned = `<img src=x onerror=document.title='owned'>`
 
@@ -65,7 +47,7 @@ func TestDashboardShowsAndStopsProxies(t *testing.T) {
 	b.sees("#health", "serving")
 	b.sees("#live", "live")
 	for i := range 30 {
-		d.through(t, fmt.Sprintf("t%d.test:443", i))
+		d.tunnel(t, fmt.Sprintf("t%d.test:443", i))
 	}
 	b.sees("#event-rows", "unpaid closed → open by refused (handshake_auth)")
 	b.sees("#proxy-rows tr:first-child", "unpaid") // what needs a look comes first
