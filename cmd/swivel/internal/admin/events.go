@@ -33,13 +33,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	out := stream{w, http.NewResponseController(w)}
-	if out.write(fmt.Sprintf("retry: %d\n\n", eventsRetry)) != nil {
+	if out.write(append(fmt.Appendf(nil, "retry: %d\n\n", eventsRetry), words(missed)...)) != nil {
 		return
-	}
-	for _, e := range missed {
-		if out.event(e) != nil {
-			return
-		}
 	}
 	beat := time.NewTicker(eventsBeat)
 	defer beat.Stop()
@@ -49,17 +44,44 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case <-beat.C:
-			err = out.write(":\n\n")
+			err = out.write([]byte(":\n\n"))
 		case e, open := <-listener.Events():
 			if !open { // it was too slow; it may come again
 				return
 			}
-			err = out.event(e)
+			err = out.write(words(append([]feed.Event{e}, waiting(listener)...)))
 		}
 		if err != nil {
 			return
 		}
 	}
+}
+
+// waiting are the events that have come already: a burst of them is one write.
+func waiting(l *feed.Listener) (more []feed.Event) {
+	for {
+		select {
+		case e, open := <-l.Events():
+			if !open {
+				return more
+			}
+			more = append(more, e)
+		default:
+			return more
+		}
+	}
+}
+
+// words are events as they are sent.
+func words(events []feed.Event) (text []byte) {
+	for _, e := range events {
+		data, err := json.Marshal(e)
+		if err != nil {
+			continue // a number that JSON does not have; no event holds one
+		}
+		text = fmt.Appendf(text, "id: %d\nevent: %s\ndata: %s\n\n", e.ID, e.Kind, data)
+	}
+	return text
 }
 
 // stream is a response whose every part is sent at once.
@@ -68,17 +90,9 @@ type stream struct {
 	control *http.ResponseController
 }
 
-func (s stream) event(e feed.Event) error {
-	text, err := json.Marshal(e)
-	if err != nil {
-		return err
-	}
-	return s.write(fmt.Sprintf("id: %d\nevent: %s\ndata: %s\n\n", e.ID, e.Kind, text))
-}
-
-func (s stream) write(text string) error {
+func (s stream) write(text []byte) error {
 	_ = s.control.SetWriteDeadline(time.Now().Add(eventsTimeout))
-	if _, err := io.WriteString(s, text); err != nil {
+	if _, err := s.Write(text); err != nil {
 		return err
 	}
 	return s.control.Flush()
