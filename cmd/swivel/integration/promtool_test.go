@@ -1,9 +1,13 @@
 package integration
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -21,6 +25,30 @@ func promtool(t *testing.T, input io.Reader, args ...string) {
 func TestAlertsAreRaisedWhenTheyShould(t *testing.T) {
 	promtool(t, nil, "check", "config", "prometheus.yaml")
 	promtool(t, nil, "test", "rules", "alerts_test.yaml")
+}
+
+// TestDashboardAsksInPromQL: as rules its queries can be checked without a server.
+func TestDashboardAsksInPromQL(t *testing.T) {
+	text, err := os.ReadFile(deploy + "grafana/dashboard.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Panels []struct{ Targets []struct{ Expr string } }
+	}
+	if err := json.Unmarshal(text, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	rules := "groups: [{name: dashboard, rules: ["
+	for _, panel := range dashboard.Panels {
+		for _, target := range panel.Targets {
+			query := strings.NewReplacer("$__rate_interval", "5m", "$instance", ".*").Replace(target.Expr)
+			rules += fmt.Sprintf("{record: 'a:%d', expr: %q},\n", len(rules), query)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "rules.yaml")
+	writeFile(t, file, rules+"]}]", 0o600)
+	promtool(t, nil, "check", "rules", file)
 }
 
 func TestPrometheusLikesTheMetricsOfADaemonThatHasServed(t *testing.T) {
