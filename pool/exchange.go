@@ -21,6 +21,7 @@ type Exchange struct {
 	target targetKey
 	name   string     // of the target
 	banned []*runtime // not for this target
+	canary bool       // see Request
 
 	asked *asked // nil: for nothing, as most clients do
 
@@ -63,7 +64,8 @@ type Event struct {
 	Segment string // the breaker is not the proxy's but its segment's
 	Outage  Outage
 
-	began time.Time // the attempt
+	began  time.Time // the attempt
+	canary bool      // the exchange was one
 }
 
 // Refusal is why an exchange is not even begun.
@@ -78,6 +80,9 @@ type Request struct {
 	Target string // host:port
 	Client string // who asks, by name: whose the session is; "" if nobody said
 	Route  route.Route
+	// Canary: no client asks. The exchange tests resting proxies, see Aside, and
+	// nobody else; its attempts are counted apart.
+	Canary bool
 }
 
 // asked is what the client of an exchange asks for.
@@ -99,12 +104,14 @@ func (p *Pool) asked(r Request) *asked {
 // alone has brought.
 func (p *Pool) Begin(r Request, now time.Time) (*Exchange, *Refusal, []Event) {
 	id := r.ID
-	x := &Exchange{pool: p, id: id, target: keyOf(r.Target), name: r.Target}
+	x := &Exchange{pool: p, id: id, target: keyOf(r.Target), name: r.Target, canary: r.Canary}
 	if r.Route != (route.Route{}) {
 		x.asked = p.asked(r)
 	}
 	x.attempts = x.attemptRoom[:0]
-	p.probeShare.Earn()
+	if !r.Canary {
+		p.probeShare.Earn()
+	}
 	events := p.lapse(now)
 	admitted, change := p.outage.admit(now)
 	events = appendOutage(events, change, id)
@@ -255,7 +262,7 @@ func (x *Exchange) Fail(l *Lease, f Fault, now time.Time) (events []Event) {
 // failures, since it was not the target's fault. took is the time to the first
 // byte, 0 if it was not measured.
 func (x *Exchange) Reached(l *Lease, s Signal, took time.Duration, now time.Time) (events []Event) {
-	x.pool.served.add(servedBy{x.id, l.Proxy.ID, x.name})
+	x.served(l)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.targetUp(l.Proxy, now, &events)
@@ -270,11 +277,18 @@ func (x *Exchange) Reached(l *Lease, s Signal, took time.Duration, now time.Time
 // TargetUp reports that the target was reached by the lease's attempt, whose
 // own verdict comes later: a reply whose body may still be cut short.
 func (x *Exchange) TargetUp(l *Lease, now time.Time) (events []Event) {
-	x.pool.served.add(servedBy{x.id, l.Proxy.ID, x.name})
+	x.served(l)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.targetUp(l.Proxy, now, &events)
 	return events
+}
+
+// served remembers who served the exchange, for what its client may report.
+func (x *Exchange) served(l *Lease) {
+	if !x.canary {
+		x.pool.served.add(servedBy{x.id, l.Proxy.ID, x.name})
+	}
 }
 
 // Unused reports a tunnel that was opened and then asked for nothing, as
@@ -328,7 +342,7 @@ func (x *Exchange) record(l *Lease, s Signal, now time.Time) bool {
 
 // event is what the settling of a lease is reported as.
 func (x *Exchange) event(l *Lease) Event {
-	return Event{Signal: x.attempts[l.index].Signal, Request: x.id, began: l.Started}
+	return Event{Signal: x.attempts[l.index].Signal, Request: x.id, began: l.Started, canary: x.canary}
 }
 
 // settle gives the verdict on a lease to its proxy.

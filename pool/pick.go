@@ -33,7 +33,7 @@ func (x *Exchange) pick(now time.Time, lease time.Duration, mayProbe bool, event
 	if x.Sticky() {
 		return x.pickSticky(s, v, now, lease, events)
 	}
-	if mayProbe && len(x.attempts) == 0 {
+	if mayProbe && len(x.attempts) == 0 && !x.pool.apart.Load() {
 		if g, ok := x.pickDue(s, v, now, lease, true, events); ok {
 			return g, true
 		}

@@ -74,7 +74,9 @@ type Pool struct {
 	freed      chan struct{}
 	direct     *Proxy // see Exchange.Direct
 	skipped    [skips]atomic.Uint64
-	settled    [signals][breaker.Ignored + 1]atomic.Uint64
+	settled    tallies
+	canaries   tallies     // attempts of canaries
+	apart      atomic.Bool // see TestApart
 	memory     *memory
 	served     served
 	outage     outage

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"sync/atomic"
 	"time"
 
 	"swivel/breaker"
@@ -17,7 +18,7 @@ func (p *Pool) settle(m *Proxy, permit permits, v breaker.Verdict, ev Event, now
 		v.Outcome = breaker.Ignored
 	}
 	v.Alone = p.alone(m)
-	p.settled[ev.Signal][v.Outcome].Add(1)
+	p.count(ev, v.Outcome)
 	p.note(m, m.breaker.Load().Report(permit.own, v, now), ev, now, events)
 	p.settleSegment(m, permit.segment, v, ev, now, events)
 	switch v.Outcome {
@@ -56,14 +57,33 @@ func (p *Pool) cleared(r *runtime, now time.Time) {
 
 // Settled returns how many attempts ran into which signal, by what that counted
 // as. It is indexed by Signal and breaker.Outcome; a suspicion that nothing came
-// of is ignored.
-func (p *Pool) Settled() (counts [signals][breaker.Ignored + 1]uint64) {
+// of is ignored. Those of canaries are apart.
+func (p *Pool) Settled() Counts { return p.settled.load() }
+
+// SettledCanaries is Settled for the attempts of canaries.
+func (p *Pool) SettledCanaries() Counts { return p.canaries.load() }
+
+// Counts are numbers of attempts, by Signal and breaker.Outcome.
+type Counts [signals][breaker.Ignored + 1]uint64
+
+// tallies are Counts as they grow.
+type tallies [signals][breaker.Ignored + 1]atomic.Uint64
+
+func (t *tallies) load() (counts Counts) {
 	for s := range counts {
 		for o := range counts[s] {
-			counts[s][o] = p.settled[s][o].Load()
+			counts[s][o] = t[s][o].Load()
 		}
 	}
 	return counts
+}
+
+func (p *Pool) count(ev Event, o breaker.Outcome) {
+	of := &p.settled
+	if ev.canary {
+		of = &p.canaries
+	}
+	of[ev.Signal][o].Add(1)
 }
 
 // suspect reports a suspicion that no evidence came up for.
@@ -71,7 +91,7 @@ func (p *Pool) suspect(m *Proxy, permit permits, ev Event, now time.Time, events
 	if m == p.direct {
 		return
 	}
-	p.settled[ev.Signal][breaker.Ignored].Add(1)
+	p.count(ev, breaker.Ignored)
 	v := breaker.Verdict{Outcome: breaker.Failure, Suspected: true, Alone: p.alone(m)}
 	if p.outage.covers(ev.began) {
 		v = breaker.Verdict{Outcome: breaker.Ignored}

@@ -115,6 +115,9 @@ func (s Signal) Timeout() bool {
 	return false
 }
 
+// Doubtful says whether it may as well be the target that is at fault.
+func (s Signal) Doubtful() bool { return s == TargetNamed || signalTable[s].meaning == saysDoubt }
+
 // dial says whether the proxy could not even be connected.
 func (s Signal) dial() bool { return s >= DialRefused && s <= DialTLS }
 

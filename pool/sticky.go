@@ -122,13 +122,17 @@ func (l *Lease) Moved() string {
 }
 
 // Aside leases a resting proxy that is due for a test, apart from the attempts
-// that are to serve the exchange; false when there is none, or no time for one.
+// that are to serve the exchange; false when there is none, or no time for one. A
+// canary takes as many as the rate of probes allows.
 func (x *Exchange) Aside(now time.Time, leaseTime time.Duration) (*Lease, []Event, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if !x.canary && x.pool.apart.Load() {
+		return nil, nil, false
+	}
 	var events []Event
 	s, v := x.view()
-	g, ok := x.pickDue(s, v, now, leaseTime, true, &events)
+	g, ok := x.pickDue(s, v, now, leaseTime, !x.canary, &events)
 	if !ok {
 		return nil, events, false
 	}

@@ -149,16 +149,11 @@ func (d *daemon) awaitLog(t testing.TB) {
 // exchangesOver asks a daemon that runs how many exchanges it has counted.
 func (d *daemon) exchangesOver(t testing.TB) (n int, running bool) {
 	t.Helper()
-	resp, err := http.Get("http://" + d.admin + "/metrics")
+	text, err := d.metrics()
 	if err != nil {
 		return 0, false
 	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return 0, false
-	}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "swivel_exchanges_total{") {
 			value, err := strconv.Atoi(strings.TrimSpace(line[strings.LastIndexByte(line, ' ')+1:]))
 			if err != nil {
@@ -168,6 +163,16 @@ func (d *daemon) exchangesOver(t testing.TB) (n int, running bool) {
 		}
 	}
 	return n, true
+}
+
+func (d *daemon) metrics() (string, error) {
+	resp, err := http.Get("http://" + d.admin + "/metrics")
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	return string(text), err
 }
 
 // member is a proxy as the admin API shows it.

@@ -86,23 +86,33 @@ func (y *toy) shut() {
 	y.serving.Wait()
 }
 
-// carry is what a sound proxy does for CONNECT. It leaves from the address it
-// was reached at.
+// carry is what a sound proxy does. It leaves from the address it was reached at.
 func carry(c net.Conn) {
 	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
 	br := bufio.NewReader(c)
 	req, err := http.ReadRequest(br)
-	if err != nil || req.Method != http.MethodConnect {
+	if err != nil {
 		return
 	}
 	_ = c.SetReadDeadline(time.Time{})
 	from := &net.TCPAddr{IP: c.LocalAddr().(*net.TCPAddr).IP}
-	target, err := (&net.Dialer{LocalAddr: from, Timeout: 5 * time.Second}).Dial("tcp", req.Host)
+	address := req.Host
+	if req.URL.Scheme == "http" && req.URL.Port() == "" {
+		address += ":80"
+	}
+	target, err := (&net.Dialer{LocalAddr: from, Timeout: 5 * time.Second}).Dial("tcp", address)
 	if err != nil {
 		_, _ = io.WriteString(c, "HTTP/1.1 502 Bad Gateway\r\n\r\n")
 		return
 	}
 	defer target.Close()
+	if req.Method != http.MethodConnect { // one plain request, and that is all
+		req.Close = true
+		if req.Write(target) == nil {
+			_, _ = io.Copy(c, target)
+		}
+		return
+	}
 	_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
 	go func() {
 		_, _ = io.Copy(target, br)

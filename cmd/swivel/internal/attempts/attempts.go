@@ -88,7 +88,9 @@ type Exchange struct {
 // Begin starts an exchange. End must be called.
 func (l *Loop) Begin(r pool.Request) *Exchange {
 	x := &Exchange{ID: r.ID, Target: r.Target, loop: l}
-	l.extra.Earn()
+	if !r.Canary {
+		l.extra.Earn()
+	}
 	inner, refusal, events := l.Pool.Begin(r, time.Now())
 	x.pool = inner
 	x.tell(events)
@@ -104,6 +106,18 @@ func (l *Loop) Begin(r pool.Request) *Exchange {
 
 // Refused says that the exchange will not be tried: Run only says why.
 func (x *Exchange) Refused() bool { return x.refused != nil }
+
+// Aside leases a resting proxy that is due for a test, beside the attempts that
+// Run makes; false when there is none, or the exchange is refused. The lease is
+// settled by Reached or Failed, and to be released.
+func (x *Exchange) Aside() (*pool.Lease, bool) {
+	if x.refused != nil {
+		return nil, false
+	}
+	lease, events, ok := x.pool.Aside(time.Now(), x.loop.leaseTime())
+	x.tell(events)
+	return lease, ok
+}
 
 // Sticky says that the exchange belongs to a session: what one proxy has begun for
 // it no other one goes on with.

@@ -127,7 +127,7 @@ func (r *race[T]) launch() bool {
 	if r.late || x.launched == s.Attempts {
 		return false
 	}
-	lease, events, ok := x.pool.Next(time.Now(), r.leaseTime(), r.plan.Probe)
+	lease, events, ok := x.pool.Next(time.Now(), r.x.loop.leaseTime(), r.plan.Probe)
 	x.tell(events)
 	if !ok {
 		return false
@@ -149,8 +149,8 @@ func (r *race[T]) start(lease *pool.Lease) {
 
 // leaseTime is what an attempt takes at most. A tunnel's client may take as long
 // to ask as the target to answer.
-func (r *race[T]) leaseTime() time.Duration {
-	s := r.x.loop.Settings
+func (l *Loop) leaseTime() time.Duration {
+	s := l.Settings
 	return s.ExchangeTimeout + max(2*s.FirstByte, s.Response) + grace
 }
 
@@ -161,8 +161,7 @@ func (r *race[T]) aside() {
 	if !r.plan.Hedge || !x.pool.Sticky() {
 		return
 	}
-	lease, events, ok := x.pool.Aside(time.Now(), r.leaseTime())
-	x.tell(events)
+	lease, ok := x.Aside()
 	if !ok {
 		return
 	}
@@ -209,7 +208,7 @@ func (r *race[T]) overtake() {
 // is over.
 func (r *race[T]) failed(ctx context.Context, a arrival[T]) error {
 	x := r.x
-	fault := x.fail(a.lease, a.err)
+	fault := x.Failed(a.lease, a.err)
 	var final *Final
 	switch {
 	case ctx.Err() != nil || fault.Signal == pool.ClientGone:
@@ -254,7 +253,7 @@ func (r *race[T]) collect() {
 // overtaken settles an attempt whose result nobody waits for any more.
 func (r *race[T]) overtaken(a arrival[T]) {
 	if a.err != nil {
-		r.x.fail(a.lease, a.err)
+		r.x.Failed(a.lease, a.err)
 		return
 	}
 	r.plan.Late(a.lease, a.value)
@@ -277,8 +276,9 @@ func (r *race[T]) leave() {
 	})
 }
 
-// fail settles the lease of an attempt that did not serve.
-func (x *Exchange) fail(l *pool.Lease, err error) pool.Fault {
+// Failed settles the lease of an attempt that did not serve, by its error, and
+// releases it.
+func (x *Exchange) Failed(l *pool.Lease, err error) pool.Fault {
 	fault := pool.Fault{Signal: pool.LocalFault, Err: err}
 	var up *upstream.Error
 	if errors.As(err, &up) {

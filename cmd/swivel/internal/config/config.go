@@ -17,6 +17,7 @@ import (
 	"swivel/breaker"
 	"swivel/cmd/swivel/internal/attempts"
 	"swivel/cmd/swivel/internal/targets"
+	"swivel/cmd/swivel/internal/tryout"
 	"swivel/pool"
 )
 
@@ -48,6 +49,7 @@ type Config struct {
 	Sessions Sessions `yaml:"sessions"`
 	Limits   Limits   `yaml:"limits"`
 	Restart  Restart  `yaml:"restart"`
+	Canary   Canary   `yaml:"canary"`
 	Log      Log      `yaml:"log"`
 }
 
@@ -125,6 +127,11 @@ type Limits struct {
 // Restart bounds what happens to proxies that fell due while nobody looked.
 type Restart struct {
 	ProbeRate float64 `yaml:"probe_rate"` // probes a second, beside 1 % of the pool
+}
+
+// Canary tests resting proxies apart from the traffic.
+type Canary struct {
+	URL string `yaml:"url"` // asked for through proxies whose rest is over; "": clients' requests test them
 }
 
 // Log says how the log looks.
@@ -267,6 +274,9 @@ func (c *Config) Validate() error {
 	}
 	if !(c.Restart.ProbeRate >= 1 && c.Restart.ProbeRate <= maxProbeRate) { // NaN too
 		bad("restart.probe_rate", "want 1 to %d probes a second", maxProbeRate)
+	}
+	if t, err := tryout.ParseTarget(c.Canary.URL); c.Canary.URL != "" && (err != nil || !t.IsURL()) {
+		bad("canary.url", "want an http or https URL without credentials, or nothing")
 	}
 	if c.Sessions.TTL < Duration(time.Second) || c.Sessions.TTL > longest {
 		bad("sessions.ttl", "want a duration of 1s or more, such as 10m, at most %v", longest)

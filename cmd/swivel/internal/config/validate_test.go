@@ -124,6 +124,8 @@ func TestValuesOutOfRangeAreRefusedByKey(t *testing.T) {
 		"targets.rest":                {func(c *Config) { c.Targets.Rest = 0 }},
 		"targets.max_rest": append(spoilDuration(func(c *Config) *Duration { return &c.Targets.MaxRest }),
 			func(c *Config) { c.Targets.MaxRest = c.Targets.Rest - 1 }),
+		"canary.url": {func(c *Config) { c.Canary.URL = "example.org:443" }, func(c *Config) { c.Canary.URL = "ftp://example.org/" },
+			func(c *Config) { c.Canary.URL = "https://user:pass@example.org/" }},
 		"restart.probe_rate": {func(c *Config) { c.Restart.ProbeRate = 0 }, func(c *Config) { c.Restart.ProbeRate = math.NaN() },
 			func(c *Config) { c.Restart.ProbeRate = math.Inf(1) }},
 	} {

@@ -23,6 +23,7 @@ import (
 	"swivel/cmd/swivel/internal/admin"
 	"swivel/cmd/swivel/internal/attempts"
 	"swivel/cmd/swivel/internal/auth"
+	"swivel/cmd/swivel/internal/canary"
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/eventlog"
 	"swivel/cmd/swivel/internal/feed"
@@ -33,6 +34,7 @@ import (
 	"swivel/cmd/swivel/internal/systemd"
 	"swivel/cmd/swivel/internal/targets"
 	"swivel/cmd/swivel/internal/traffic"
+	"swivel/cmd/swivel/internal/tryout"
 	"swivel/cmd/swivel/internal/tunnel"
 	"swivel/pool"
 	"swivel/pool/upstream"
@@ -68,6 +70,7 @@ type Daemon struct {
 	metrics    *metrics.Metrics
 	traffic    *traffic.Recorder
 	feed       *feed.Feed
+	canary     *canary.Canary // nil: none
 	started    time.Time
 	listener   *net.TCPListener
 	admin      *admin.Server
@@ -255,6 +258,9 @@ func (d *Daemon) build() {
 		HedgeOff: a.HedgeAfter.Off, HedgeAfter: time.Duration(a.HedgeAfter.Fixed), RetryBudget: a.RetryBudget,
 	}, d.sink)
 	d.loop = loop
+	if at, err := tryout.ParseTarget(d.cfg.Canary.URL); err == nil { // else there is none: see config
+		d.canary = canary.New(loop, dialer, at, d.log)
+	}
 	d.registry = tunnel.NewRegistry(time.Duration(d.cfg.Limits.TunnelIdle), &loop.Workers)
 	d.registry.MaxAge = time.Duration(d.cfg.Limits.TunnelMaxAge)
 	d.transports = upstream.NewTransports(dialer, time.Duration(a.ResponseTimeout))
@@ -355,6 +361,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	workers.Go(func() { giveBack(len(d.pool.Proxies())) })
 	workers.Go(func() { d.sampleTraffic(background) })
 	workers.Go(func() { d.pruneDaily(background) })
+	if d.canary != nil {
+		workers.Go(func() { d.canary.Run(ctx) })
+	}
 	served := make(chan error, 1)
 	go func() { served <- d.front.Serve(d.listener) }()
 	if d.admin != nil {

@@ -136,6 +136,11 @@ func (l *Log) Exchange(x Exchange) {
 	e.Dur("took_ms", x.Took).Int64("up", x.Up).Int64("down", x.Down).Msg("exchange")
 }
 
+// Canary writes what came of the tests that no client asked for.
+func (l *Log) Canary(id, target string, attempts []pool.Attempt) {
+	l.Debug().Str("request", id).Str("target", target).Array("attempts", attemptList(attempts)).Msg("canary")
+}
+
 type attemptList []pool.Attempt
 
 // MarshalZerologArray implements zerolog.LogArrayMarshaler.

@@ -18,6 +18,7 @@ var (
 	exchangesTotal   = desc("exchanges_total", "Client requests that are over, by what the client was told.", "kind", "status")
 	bytesTotal       = desc("content_bytes_total", "Bytes of content carried for clients.", "direction")
 	attemptsTotal    = desc("attempts_total", "Attempts with a verdict, by what they ran into and what that counted as.", "outcome", "signal")
+	canaryTotal      = desc("canary_attempts_total", "Attempts of the canary with a verdict, which are in none of the other counts.", "outcome", "signal")
 	transitionsTotal = [...]*prometheus.Desc{
 		desc("transitions_total", "Changes of the state of proxies' breakers.", "from", "to", "rule"),
 		desc("segment_transitions_total", "Changes of the state of segments' breakers.", "from", "to", "rule"),
@@ -49,7 +50,7 @@ var (
 // Describe implements prometheus.Collector.
 func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		exchangesTotal, bytesTotal, attemptsTotal, transitionsTotal[0], transitionsTotal[1], skippedTotal,
+		exchangesTotal, bytesTotal, attemptsTotal, canaryTotal, transitionsTotal[0], transitionsTotal[1], skippedTotal,
 		redirectedExchanges, redirectedAttempts, redirectedFailures, reloadsTotal, reloadSuccess,
 		journalPending, journalLag, journalWritten, journalFailed, journalDropped, retryBudget, connections, localOutage,
 		breakerState, poolProxies, inFlight, sessions, pausedProxies,
@@ -86,6 +87,16 @@ func (o output) seen(d *prometheus.Desc, n *atomic.Uint64, labels ...string) {
 	}
 }
 
+func (o output) attempts(d *prometheus.Desc, counts pool.Counts) {
+	for signal, outcomes := range counts {
+		for outcome, n := range outcomes {
+			if n > 0 {
+				o.counter(d, n, breaker.Outcome(outcome).String(), pool.Signal(signal).String())
+			}
+		}
+	}
+}
+
 func (m *Metrics) collectTraffic(out output) {
 	for k := range m.exchanges {
 		for i := range m.exchanges[k] {
@@ -94,13 +105,8 @@ func (m *Metrics) collectTraffic(out output) {
 	}
 	out.counter(bytesTotal, m.up.Load(), "up")
 	out.counter(bytesTotal, m.down.Load(), "down")
-	for signal, outcomes := range m.sources.Pool.Settled() {
-		for outcome, n := range outcomes {
-			if n > 0 {
-				out.counter(attemptsTotal, n, breaker.Outcome(outcome).String(), pool.Signal(signal).String())
-			}
-		}
-	}
+	out.attempts(attemptsTotal, m.sources.Pool.Settled())
+	out.attempts(canaryTotal, m.sources.Pool.SettledCanaries())
 	for reason, n := range m.sources.Pool.Skips() {
 		if n > 0 {
 			out.counter(skippedTotal, n, pool.Skip(reason).String())

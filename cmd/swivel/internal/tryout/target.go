@@ -55,39 +55,69 @@ func ParseTarget(text string) (Target, error) {
 // short.
 const maxBody = 4 << 10
 
-// reach reaches the target through the proxy, as far as it says.
-func (t Target) reach(ctx context.Context, d *upstream.Dialer, p *pool.Spec, roots *x509.CertPool) (f finding) {
-	begun := time.Now()
+// Address is the target as exchanges name it, host:port.
+func (t Target) Address() string { return t.address }
+
+// IsURL says whether there is something to ask for.
+func (t Target) IsURL() bool { return t.url != nil }
+
+// Answer is what came from the target.
+type Answer struct {
+	Status    int           // 0: nothing was asked
+	FirstByte time.Duration // until the target sent something, or the tunnel to it was open
+	Head      time.Duration // until the head of the response was there
+	body      []byte        // the beginning
+}
+
+// reach reaches the target through the proxy, as far as it says. Nothing proves
+// that the answer to an http URL is the target's: an error may be any server's,
+// which is no proxy at all, so it does not count.
+func (t Target) reach(ctx context.Context, d *upstream.Dialer, p *pool.Spec, roots *x509.CertPool) finding {
+	left := time.Minute
+	if end, ok := ctx.Deadline(); ok {
+		left = time.Until(end)
+	}
+	answer, err := t.Ask(ctx, d, p, roots, left)
+	if err == nil && t.url != nil && t.url.Scheme == "http" && answer.Status >= 400 {
+		err = &upstream.Error{Signal: pool.HandshakeRejected, Err: fmt.Errorf("the answer is %d, whoever's it is", answer.Status)}
+	}
+	if err != nil {
+		return finding{err: err}
+	}
+	return finding{latency: answer.Head, exit: exitIP(answer.body)}
+}
+
+// Ask asks the target through the proxy. patience is how long the answer may take
+// once the proxy has been reached, roots what an https target is verified by, nil
+// for the system's. The error is an *upstream.Error, except where somebody who is
+// not the target answers in an open tunnel.
+func (t Target) Ask(ctx context.Context, d *upstream.Dialer, p *pool.Spec, roots *x509.CertPool, patience time.Duration) (Answer, error) {
+	began := time.Now()
 	if t.url != nil && t.url.Scheme == "http" {
-		return t.plain(ctx, d, p, begun)
+		return t.plain(ctx, d, p, patience, began)
 	}
 	conn, err := d.Tunnel(ctx, p, t.address)
 	if err != nil {
-		return finding{err: err}
+		return Answer{}, err
 	}
 	defer func() { _ = conn.Close() }()
+	if opened := time.Since(began); t.url == nil {
+		return Answer{FirstByte: opened, Head: opened}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
-	if t.url == nil {
-		return finding{latency: time.Since(begun)}
-	}
-	response, err := t.secure(ctx, conn, roots)
-	if err != nil {
-		return finding{err: err}
-	}
-	defer func() { _ = response.Body.Close() }()
-	f.latency = time.Since(begun)
-	body, _ := io.ReadAll(io.LimitReader(response.Body, maxBody)) // what there is
-	f.exit = exitIP(body)
-	return f
+	return t.secure(ctx, conn, roots, began)
 }
 
 // secure asks an https target through an open tunnel. A proxy that says 200 to
 // CONNECT and then hangs up, or answers in the target's place, is found out here.
-func (t Target) secure(ctx context.Context, conn *upstream.Conn, roots *x509.CertPool) (*http.Response, error) {
-	secure := tls.Client(whole(conn), &tls.Config{ServerName: t.url.Hostname(), RootCAs: roots, NextProtos: []string{"http/1.1"}})
+func (t Target) secure(ctx context.Context, conn *upstream.Conn, roots *x509.CertPool, began time.Time) (Answer, error) {
+	inner := whole(conn)
+	secure := tls.Client(inner, &tls.Config{ServerName: t.url.Hostname(), RootCAs: roots, NextProtos: []string{"http/1.1"}})
 	if err := secure.HandshakeContext(ctx); err != nil {
-		return nil, tunnelError(ctx, err)
+		return Answer{}, tunnelError(ctx, err)
 	}
 	transport := &http.Transport{
 		DialTLSContext:    func(context.Context, string, string) (net.Conn, error) { return secure, nil },
@@ -95,14 +125,17 @@ func (t Target) secure(ctx context.Context, conn *upstream.Conn, roots *x509.Cer
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, t.url.String(), nil)
 	if err != nil {
-		return nil, err
+		return Answer{}, err
 	}
 	request.Header.Set("User-Agent", userAgent)
 	response, err := transport.RoundTrip(request)
 	if err != nil {
-		return nil, tunnelError(ctx, err)
+		return Answer{}, tunnelError(ctx, err)
 	}
-	return response, nil
+	defer func() { _ = response.Body.Close() }()
+	a := Answer{Status: response.StatusCode, FirstByte: inner.heard.Sub(began), Head: time.Since(began)}
+	a.body, _ = io.ReadAll(io.LimitReader(response.Body, maxBody)) // what there is
+	return a, nil
 }
 
 // userAgent does not pretend to be a browser.
@@ -124,33 +157,27 @@ func tunnelError(ctx context.Context, err error) error {
 }
 
 // plain asks an http target: a SOCKS proxy through a tunnel, others in absolute
-// form. Nothing proves that an answer is the target's: an error may be any
-// server's, which is no proxy at all, so it does not count.
-func (t Target) plain(ctx context.Context, d *upstream.Dialer, p *pool.Spec, begun time.Time) (f finding) {
-	left := time.Minute
-	if end, ok := ctx.Deadline(); ok {
-		left = time.Until(end)
-	}
-	transport := upstream.NewTransport(d, p, left)
+// form. An answer with a proxy's mark is not the target's.
+func (t Target) plain(ctx context.Context, d *upstream.Dialer, p *pool.Spec, patience time.Duration, began time.Time) (Answer, error) {
+	transport := upstream.NewTransport(d, p, patience)
 	defer transport.Close()
 	response, err := transport.RoundTrip(ctx, ctx, p, &upstream.Request{
 		Method: http.MethodGet, Absolute: t.url.String(), Origin: t.url.RequestURI(), Authority: t.address,
 		Fields: http1.Fields{{Name: "Host", Value: t.url.Host}, {Name: "User-Agent", Value: userAgent}, {Name: "Accept", Value: "*/*"}},
 	})
 	if err != nil {
-		return finding{err: err}
+		return Answer{}, err
 	}
 	defer response.Close()
 	if signal, after := upstream.PlainSignal(&response.Response, p, time.Now()); signal != pool.Response {
-		return finding{err: &upstream.Error{Signal: signal, RetryAfter: after, Err: fmt.Errorf("the proxy answered %d", response.Status)}}
+		return Answer{}, &upstream.Error{Signal: signal, RetryAfter: after, Err: fmt.Errorf("the proxy answered %d", response.Status)}
 	}
-	if response.Status >= 400 {
-		return finding{err: &upstream.Error{Signal: pool.HandshakeRejected, Err: fmt.Errorf("the answer is %d, whoever's it is", response.Status)}}
-	}
-	f.latency = time.Since(begun)
-	body, _ := io.ReadAll(io.LimitReader(&response.Body, maxBody)) // what there is
-	f.exit = exitIP(body)
-	return f
+	reading, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	defer context.AfterFunc(reading, response.Abort)()
+	a := Answer{Status: response.Status, FirstByte: time.Since(began), Head: time.Since(began)}
+	a.body, _ = io.ReadAll(io.LimitReader(&response.Body, maxBody)) // what there is
+	return a, nil
 }
 
 // exitIP finds the first address in a short text or JSON, as the services have it
@@ -168,16 +195,21 @@ func exitIP(body []byte) netip.Addr {
 }
 
 // whole is the connection with what came early in front.
-func whole(c *upstream.Conn) net.Conn {
-	if len(c.Early) == 0 {
-		return c.Conn
-	}
-	return &early{Conn: c.Conn, r: io.MultiReader(bytes.NewReader(c.Early), c.Conn)}
+func whole(c *upstream.Conn) *inner {
+	return &inner{Conn: c.Conn, r: io.MultiReader(bytes.NewReader(c.Early), c.Conn)}
 }
 
-type early struct {
+// inner is what is inside a tunnel.
+type inner struct {
 	net.Conn
-	r io.Reader
+	r     io.Reader
+	heard time.Time // when the first bytes came
 }
 
-func (e *early) Read(p []byte) (int, error) { return e.r.Read(p) }
+func (i *inner) Read(p []byte) (int, error) {
+	n, err := i.r.Read(p)
+	if n > 0 && i.heard.IsZero() {
+		i.heard = time.Now()
+	}
+	return n, err
+}
