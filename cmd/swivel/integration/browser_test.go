@@ -64,6 +64,12 @@ const firstRows = `new MutationObserver((_, observer) => {
 	}
 }).observe(document, { childList: true, subtree: true });`
 
+// firstRowsAt is that time, in milliseconds since the page was asked for.
+const firstRowsAt = `(async () => {
+	while (window.firstRows === undefined) await new Promise(requestAnimationFrame);
+	return window.firstRows;
+})()`
+
 // do does one thing after the other.
 func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
