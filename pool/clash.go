@@ -12,7 +12,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// maxYAML bounds what is parsed at once: it takes a hundred times its length in
+// memory and more, if somebody is out for that.
+const maxYAML = 8 << 20
+
 var (
+	errYAML      = errors.New("a configuration in YAML is limited to 8 MiB")
 	errNotClash  = errors.New("the YAML has no list of proxies: under the key proxies")
 	errEntry     = errors.New("the entry is no proxy with a type")
 	errChained   = errors.New("dialer-proxy is not supported: it would be left out silently")
@@ -38,7 +43,7 @@ func isClash(start []byte) bool {
 // readClash reads the entries under proxies: that are http or socks5. Others are
 // skipped and counted, which is what most of such a file often is.
 func (l *List) readClash(r io.Reader, env Env) error {
-	text, err := readAll(r)
+	text, err := readAll(r, maxYAML, errYAML)
 	if err != nil {
 		return err
 	}
@@ -53,6 +58,9 @@ func (l *List) readClash(r io.Reader, env Env) error {
 		return errNotClash
 	}
 	for i := range file.Proxies {
+		if l.hopeless() {
+			return errNoList
+		}
 		l.Lines = max(l.Lines, file.Proxies[i].Line)
 		record, err := l.clashRecord(&file.Proxies[i])
 		if err != nil {

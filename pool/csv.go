@@ -55,6 +55,9 @@ func (l *List) readTable(r *bufio.Reader, t table, env Env) error {
 			l.Unfinished = end.b != '\n'
 			return nil
 		}
+		if l.hopeless() {
+			return errNoList
+		}
 		var bad *csv.ParseError
 		if err != nil && !errors.As(err, &bad) {
 			return fmt.Errorf("read the proxy list: %w", err)

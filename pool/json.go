@@ -29,7 +29,7 @@ func isJSON(start []byte) bool {
 // fields that mean nothing here; but an array that is not whole is an error, for
 // it may still be in the making.
 func (l *List) readJSON(r io.Reader, parser *lineParser) error {
-	text, err := readAll(r)
+	text, err := readAll(r, maxHeld, errHeld)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,9 @@ func (l *List) readJSON(r io.Reader, parser *lineParser) error {
 		start := int(elements.InputOffset()) - len(raw)
 		l.Lines += bytes.Count(text[counted:start], []byte("\n"))
 		counted = start
-		l.addElement(raw, parser)
+		if l.addElement(raw, parser); l.hopeless() {
+			return errNoList
+		}
 	}
 	if _, err := elements.Token(); err != nil || len(bytes.TrimSpace(text[elements.InputOffset():])) > 0 {
 		return l.notWhole()

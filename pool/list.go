@@ -17,9 +17,14 @@ const maxLine = 64 << 10
 // each this many take 200 MB.
 const maxProxies = 500_000
 
+// maxSkipped is how many lines may be refused before it is the file that is: any
+// other file of some size would fill the memory with what is wrong with it.
+const maxSkipped = 500_000
+
 var (
 	errLong    = errors.New("the line is longer than 64 KiB")
-	errTooMany = fmt.Errorf("the list has more than %d proxies", maxProxies)
+	errTooMany = fmt.Errorf("the list has more than %d proxies: those from here on are not used", maxProxies)
+	errNoList  = fmt.Errorf("more than %d lines cannot be used: this is no proxy list", maxSkipped)
 )
 
 // ErrNoProxies is what ParseList's error wraps when it found nothing usable.
@@ -40,6 +45,8 @@ type List struct {
 	// Unfinished says that the last line has no line end. Many editors leave
 	// it so, but a file that is still being written looks the same.
 	Unfinished bool
+
+	full bool // errTooMany was said
 }
 
 // Template is a line with placeholders in its credentials.
@@ -67,7 +74,7 @@ func (e LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.
 // elements and rows. All of them may be in base64, and lines are those inside.
 //
 // It fails when r does, without handing out the part it has read, likewise if an
-// array is not whole or YAML is malformed, and with ErrNoProxies when nothing usable is left; then the
+// array is not whole or YAML is malformed, when more lines are refused than any list has, and with ErrNoProxies when nothing usable is left; then the
 // List still says why.
 func ParseList(r io.Reader, env Env) (List, error) {
 	var list List
@@ -137,7 +144,10 @@ func (l *List) readLines(r *bufio.Reader, parser *lineParser) error {
 		case len(line) > 0:
 			l.add(parser, string(line))
 		}
-		if err == io.EOF {
+		switch {
+		case l.hopeless():
+			return errNoList
+		case err == io.EOF:
 			return nil
 		}
 	}
@@ -145,6 +155,9 @@ func (l *List) readLines(r *bufio.Reader, parser *lineParser) error {
 
 // add takes in a line.
 func (l *List) add(parser *lineParser, line string) {
+	if l.full {
+		return
+	}
 	before := len(l.Specs)
 	var err error
 	if l.Specs, err = parser.appendSpecs(l.Specs, line); err != nil {
@@ -155,6 +168,9 @@ func (l *List) add(parser *lineParser, line string) {
 
 // addRecord takes in a row of a table, or an object.
 func (l *List) addRecord(r *record, env Env) {
+	if l.full {
+		return
+	}
 	before := len(l.Specs)
 	var err error
 	if l.Specs, err = r.appendSpecs(l.Specs, env); err != nil {
@@ -165,8 +181,12 @@ func (l *List) addRecord(r *record, env Env) {
 
 // skip notes why the line that was read last is not used.
 func (l *List) skip(reason error) {
+	l.full = l.full || errors.Is(reason, errTooMany)
 	l.Skipped = append(l.Skipped, LineError{Line: l.Lines, Reason: reason.Error()})
 }
+
+// hopeless says that so much was refused that there is no point in going on.
+func (l *List) hopeless() bool { return len(l.Skipped) > maxSkipped }
 
 // note counts what a line became.
 func (l *List) note(specs []Spec) {

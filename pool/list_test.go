@@ -2,6 +2,7 @@ package pool
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -127,6 +128,38 @@ func TestSlowReaderChangesNothing(t *testing.T) {
 	list, err := ParseList(iotest.OneByteReader(strings.NewReader("h:1\r\nbad\r\nh:2\r\n")), nil)
 	if err != nil || addresses(list.Specs) != "h:1 h:2" || len(list.Skipped) != 1 || list.Skipped[0].Line != 2 {
 		t.Errorf("%s, skipped %v, %v", addresses(list.Specs), list.Skipped, err)
+	}
+}
+
+// What a URL answers with may be anything, and so may be a file that was named by
+// mistake.
+func TestFileThatIsNoListIsGivenUp(t *testing.T) {
+	for name, text := range map[string]string{
+		"lines":  strings.Repeat("x\n", 2*maxSkipped),
+		"JSON":   `["x"` + strings.Repeat(`,1`, 2*maxSkipped) + "]",
+		"CSV":    "host,port\n" + strings.Repeat("x,0\n", 2*maxSkipped),
+		"base64": base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x\n", 2*maxSkipped))),
+		"YAML":   "proxies:\n" + strings.Repeat("- a\n", maxSkipped+2),
+	} {
+		list, err := ParseList(strings.NewReader(text), nil)
+		if !errors.Is(err, errNoList) || len(list.Skipped) > 0 {
+			t.Errorf("%s: %v, %d lines kept", name, err, len(list.Skipped))
+		}
+	}
+	if _, err := ParseList(strings.NewReader("proxies:\n"+strings.Repeat("- a\n", maxYAML/4)), nil); !errors.Is(err, errYAML) {
+		t.Errorf("long YAML: %v", err)
+	}
+}
+
+func TestListOfTooManyIsCutShortAndSaysSoOnce(t *testing.T) {
+	var text strings.Builder
+	for port := range 51 {
+		fmt.Fprintf(&text, "192.0.2.%d:1-10000\n", port)
+	}
+	text.WriteString(strings.Repeat("192.0.2.99:80\n", 1000))
+	list, err := ParseList(strings.NewReader(text.String()), nil)
+	if err != nil || len(list.Specs) != maxProxies || len(list.Skipped) != 1 || list.Skipped[0].Line != 51 {
+		t.Errorf("%v, %d proxies, skipped %v", err, len(list.Specs), list.Skipped[:min(3, len(list.Skipped))])
 	}
 }
 

@@ -13,14 +13,15 @@ import (
 	"unicode/utf8"
 )
 
-// readAll reads a list that is held in memory while it is read.
-func readAll(r io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxHeld+1))
+// readAll reads a list that is held in memory while it is read; tooLong is the
+// error of one beyond the limit.
+func readAll(r io.Reader, limit int64, tooLong error) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("read the proxy list: %w", err)
 	}
-	if len(text) > maxHeld {
-		return nil, errHeld
+	if int64(len(text)) > limit {
+		return nil, tooLong
 	}
 	return text, nil
 }
@@ -28,7 +29,7 @@ func readAll(r io.Reader) ([]byte, error) {
 // maxHeld bounds a list that has to be read as a whole.
 const maxHeld = 256 << 20
 
-var errHeld = errors.New("a list in JSON, YAML or base64 is limited to 256 MiB")
+var errHeld = errors.New("a list in JSON or base64 is limited to 256 MiB")
 
 // isBase64 says whether a list that begins so is in base64, as subscriptions are:
 // every list line has a colon or a blank somewhere.
@@ -43,7 +44,7 @@ func isBase64Byte(c rune) bool {
 // readSubscription reads a list in base64. What only looked like it is read as
 // lines, none of which is a proxy then.
 func (l *List) readSubscription(r io.Reader, parser *lineParser) error {
-	text, err := readAll(r)
+	text, err := readAll(r, maxHeld, errHeld)
 	if err != nil {
 		return err
 	}
