@@ -28,6 +28,7 @@ func (d *Demo) Describe(s Serving) string {
 	line("  for i in $(seq 100); do curl -sx http://%s http://%s/; done | sort | uniq -c", s.Listen, Host)
 	if s.Admin.IsValid() {
 		line("  curl http://%s/api/v1/proxies", s.Admin)
+		line("and watch them in a browser at http://%s/", s.Admin)
 	}
 	line("\n%s answers with the name of the toy it was reached through; other targets are really fetched.", Host)
 	line("The loop takes ten seconds, and none of its requests fails. dead and flaky do: the log below shows how")
