@@ -36,6 +36,8 @@ type Operator interface {
 	Pool() *pool.Pool
 	// Stopping says that no new clients are taken.
 	Stopping() bool
+	// WrongToken says that somebody at the address has shown one.
+	WrongToken(address string)
 	// Audit stores what is going to be done; Deeds are the last of that, the latest
 	// first.
 	Audit(storage.Deed) error

@@ -199,6 +199,9 @@ func (r *rig) proxies(t *testing.T) map[string]map[string]any {
 	return byName
 }
 
+// WrongToken implements Operator.
+func (o *operator) WrongToken(string) { _ = o.called("wrong token") }
+
 // Stopping implements Operator.
 func (o *operator) Stopping() bool { return o.stopping.Load() }
 

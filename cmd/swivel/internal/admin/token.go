@@ -75,6 +75,9 @@ func (l *lock) opens(r *http.Request) bool {
 func (s *Server) withToken(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !s.lock.opens(r) {
+			if r.Header.Get("Authorization") != "" { // who shows none has not guessed
+				(*s.operator.Load()).WrongToken(r.RemoteAddr)
+			}
 			w.Header().Set("WWW-Authenticate", `Bearer realm="swivel admin"`)
 			refuse(w, http.StatusUnauthorized, "send Authorization: Bearer and the admin token")
 			return

@@ -35,6 +35,16 @@ func TestTokenIsAskedForEverythingButHealth(t *testing.T) {
 	}
 }
 
+func TestGuessesAreTold(t *testing.T) {
+	r := newRigWith(t, token, "127.0.0.1:1 name=a")
+	for _, shown := range []pool.Secret{"", "wrong", token, token + "x"} {
+		r.ask(t, "GET", "/api/v1/proxies", "", func(q *http.Request) { Authorize(q, shown) })
+	}
+	if told := r.took(); len(told) != 2 || told[0] != "wrong token" {
+		t.Errorf("%q", told)
+	}
+}
+
 // A page that makes its own name resolve to this machine has no token to send,
 // and operators who come from afar come by names.
 func TestAnyNameIsFineWithAToken(t *testing.T) {

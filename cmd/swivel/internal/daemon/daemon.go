@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"swivel/breaker"
 	"swivel/cmd/swivel/internal/admin"
 	"swivel/cmd/swivel/internal/attempts"
@@ -77,6 +79,7 @@ type Daemon struct {
 	stopping   atomic.Bool
 	self       front.Self
 
+	guesses  guesses
 	pauses   pauses
 	reloadMu sync.Mutex // serialises Reload
 	sources  *Sources   // guarded by reloadMu
@@ -122,7 +125,7 @@ func OpenLists(ctx context.Context, cfg config.Config, lists Lists, log *eventlo
 // openWith is OpenLists with a store of the caller's choice, which becomes the
 // daemon's to close.
 func openWith(ctx context.Context, cfg config.Config, lists Lists, sockets systemd.Sockets, log *eventlog.Log, open storeOpener) (*Daemon, error) {
-	d := &Daemon{cfg: cfg, log: log, sources: new(Sources), listsNamed: make(chan struct{}, 1)}
+	d := &Daemon{guesses: guesses{tell: rate.Sometimes{Interval: guessesEvery}}, cfg: cfg, log: log, sources: new(Sources), listsNamed: make(chan struct{}, 1)}
 	users, err := auth.Read(cfg.Users, cfg.UsersFile)
 	if err != nil {
 		return nil, err
