@@ -31,6 +31,7 @@ type Transport struct {
 	dialer   *Dialer
 	spec     *pool.Spec    // as its line has it
 	response time.Duration // for a response head
+	room     *idleRoom     // nil: only maxIdle counts
 
 	mu     sync.Mutex
 	idle   []*session // the one that was used last is last
@@ -161,6 +162,7 @@ func (t *Transport) pop(k key) *session {
 	for i := len(t.idle) - 1; i >= 0; i-- {
 		if s := t.idle[i]; s.key == k {
 			t.idle = slices.Delete(t.idle, i, i+1)
+			t.room.leave(1)
 			return s
 		}
 	}
@@ -168,18 +170,20 @@ func (t *Transport) pop(k key) *session {
 }
 
 // put keeps a connection for the next request. When there are too many, the
-// one that has been idle for longest has to go.
+// one of the proxy that has been idle for longest has to go.
 func (t *Transport) put(s *session) {
 	s.since = time.Now()
 	t.mu.Lock()
 	surplus := s
 	if !t.closed && !s.proxy.Rotating {
-		surplus = nil
-		if len(t.idle) == maxIdle {
+		switch {
+		case len(t.idle) < maxIdle && t.room.enter():
+			surplus = nil
+			t.idle = append(t.idle, s)
+		case len(t.idle) > 0:
 			surplus = t.idle[0]
-			t.idle = slices.Delete(t.idle, 0, 1)
+			t.idle = append(slices.Delete(t.idle, 0, 1), s)
 		}
-		t.idle = append(t.idle, s)
 	}
 	t.mu.Unlock()
 	if surplus != nil {
@@ -211,6 +215,7 @@ func (t *Transport) closeIf(old func(*session) bool) {
 		closing = append(closing, s)
 		return true
 	})
+	t.room.leave(len(closing))
 	t.mu.Unlock()
 	for _, s := range closing {
 		s.close()

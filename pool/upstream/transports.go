@@ -12,6 +12,7 @@ import (
 type Transports struct {
 	dialer   *Dialer
 	response time.Duration
+	room     *idleRoom
 	byID     sync.Map // pool.ID → *Transport
 }
 
@@ -20,6 +21,10 @@ type Transports struct {
 func NewTransports(d *Dialer, response time.Duration) *Transports {
 	return &Transports{dialer: d, response: response}
 }
+
+// LimitIdle bounds the idle connections of all proxies together; else only those
+// of each are. It is called before the first request, or never.
+func (t *Transports) LimitIdle(most int) { t.room = &idleRoom{most: int64(most)} }
 
 // For returns the proxy's transport. When a reload changed how to reach the
 // proxy, that is a new one.
@@ -30,6 +35,7 @@ func (t *Transports) For(p *pool.Proxy) *Transport {
 			return found.(*Transport)
 		}
 		made := NewTransport(t.dialer, p.Spec, t.response)
+		made.room = t.room
 		if !ok {
 			if _, taken := t.byID.LoadOrStore(p.ID, made); !taken {
 				return made

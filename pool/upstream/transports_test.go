@@ -184,6 +184,43 @@ func TestSweepEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// With a hundred thousand proxies, an idle connection each is more than there are
+// descriptors.
+func TestManyProxiesKeepFewConnections(t *testing.T) {
+	p := proxyPlain(t, nil, nil)
+	ts := transports(t)
+	ts.LimitIdle(3)
+	var specs []*pool.Spec
+	for i := range 6 { // with the two that follow fewer than ten connections, whose numbers are the answers
+		specs = append(specs, specFor(pool.HTTP, p.addr, fmt.Sprintf("session-%d:pw", i)))
+	}
+	all := members(specs...)
+	idle := func() (n int) {
+		for _, m := range all {
+			n += ts.For(m).idling()
+		}
+		return n
+	}
+	for _, m := range all {
+		fetch(t, ts.For(m), asking("GET"))
+	}
+	if n := idle(); n != 3 {
+		t.Errorf("%d idle connections", n)
+	}
+	if a, b := fetch(t, ts.For(all[0]), asking("GET")), fetch(t, ts.For(all[0]), asking("GET")); a != "1" || b != "1" {
+		t.Errorf("the connection that is kept is not used: %s, %s", a, b)
+	}
+	ts.For(all[0]).Close()
+	fetch(t, ts.For(all[5]), asking("GET"))
+	fetch(t, ts.For(all[4]), asking("GET"))
+	if n := idle(); n != 3 {
+		t.Errorf("%d idle connections once there was room again", n)
+	}
+	if n := ts.room.taken.Load(); n != 3 {
+		t.Errorf("%d places are taken", n)
+	}
+}
+
 func TestTransportsServeManyAtOnce(t *testing.T) {
 	p := proxyPlain(t, nil, nil)
 	ts := transports(t)

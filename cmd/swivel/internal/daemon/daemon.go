@@ -267,6 +267,7 @@ func (d *Daemon) build() {
 	d.registry = tunnel.NewRegistry(time.Duration(d.cfg.Limits.TunnelIdle), &loop.Workers)
 	d.registry.MaxAge = time.Duration(d.cfg.Limits.TunnelMaxAge)
 	d.transports = upstream.NewTransports(dialer, time.Duration(a.ResponseTimeout))
+	d.transports.LimitIdle(idleConnections())
 	d.metrics = metrics.New(metrics.Sources{
 		Pool: d.pool, Journal: d.journal.Stats, RetryBudget: loop.RetryBudget,
 		Connections: func() int { return d.front.Connections() },
@@ -294,6 +295,16 @@ func (d *Daemon) build() {
 		Rate:      limit.NewRate(d.cfg.Limits.ClientRate),
 		PerClient: limit.NewConnections(d.cfg.Limits.ClientConnections),
 	}
+}
+
+// idleConnections is how many connections to proxies may be kept for later: an
+// eighth of the descriptors, and no more than helps.
+func idleConnections() int {
+	const most = 8192
+	if files := maxFiles(); files > 0 {
+		return min(most, files/8)
+	}
+	return most
 }
 
 // maxFiles is how many descriptors the process may have; 0 if that is not known.
