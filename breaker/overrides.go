@@ -54,12 +54,13 @@ func (s Settings) With(o Overrides) Settings {
 	if given.named == 0 {
 		return s
 	}
+	with := s // on the heap, which most proxies need not pay for
 	for i, k := range keyed {
 		if given.named&(1<<i) != 0 {
-			k.take(&s, &given.values)
+			k.take(&with, &given.values)
 		}
 	}
-	return s
+	return with
 }
 
 // parse leaves it to the check to say what is expected: what cannot be parsed

@@ -193,9 +193,15 @@ func (m member) due() time.Time {
 }
 
 // members asks the admin API for all proxies.
-func (d *daemon) members(t testing.TB) (all []member) {
+func (d *daemon) members(t testing.TB) []member {
 	t.Helper()
-	resp, err := http.Get("http://" + d.admin + "/api/v1/proxies")
+	return d.find(t, "")
+}
+
+// find asks the admin API for the proxies that a query fits.
+func (d *daemon) find(t testing.TB, query string) (all []member) {
+	t.Helper()
+	resp, err := http.Get("http://" + d.admin + "/api/v1/proxies?" + query)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,16 +53,20 @@ func (s SkippedLine) Error() string {
 	return s.File + ": " + s.LineError.Error()
 }
 
-// add takes in what a list says.
+// add takes in what a list says, whose memory it reuses.
 func (l *Lists) add(file string, list pool.List, base breaker.Settings, problems *[]error) {
-	usable, refused := checkSpecs(list.Specs, base)
+	usable, refused := keepUsable(list.Specs, base)
 	for _, reason := range refused {
 		l.Skipped = append(l.Skipped, SkippedLine{file, pool.LineError{Reason: reason}})
 	}
 	if len(usable) == 0 {
 		*problems = append(*problems, fmt.Errorf("proxies: %s: no usable proxy: %s", file, refused[0]))
 	}
-	l.Specs = append(l.Specs, usable...)
+	if l.Specs == nil { // a large list is not copied for nothing
+		l.Specs = usable
+	} else {
+		l.Specs = append(l.Specs, usable...)
+	}
 	l.Merged += list.Merged
 	l.Notes = append(l.Notes, notes(file, list)...)
 	if list.Unfinished {
@@ -85,12 +89,16 @@ func notes(file string, list pool.List) (all []string) {
 	return all
 }
 
-// checkSpecs leaves out the proxies that cannot work as their lines have them,
-// and says why.
-func checkSpecs(specs []pool.Spec, base breaker.Settings) (usable []pool.Spec, refused []string) {
+// keepUsable leaves out the proxies that cannot work as their lines have them, and
+// says why. base is valid. It reuses the memory of specs.
+func keepUsable(specs []pool.Spec, base breaker.Settings) (usable []pool.Spec, refused []string) {
+	usable = specs[:0]
 	for i := range specs {
 		s := &specs[i]
-		err := pool.SettingsOf(s, base).Validate()
+		var err error
+		if s.Rotating || s.Breaker != (breaker.Overrides{}) {
+			err = pool.SettingsOf(s, base).Validate()
+		}
 		if err == nil && s.CA != "" {
 			if _, statErr := os.Stat(s.CA); statErr != nil {
 				err = fmt.Errorf("ca: cannot read %s: %w", s.CA, plain(statErr))

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"slices"
 
 	"swivel/breaker"
 	"swivel/pool"
@@ -66,6 +67,7 @@ func (s *Sources) read(sources []string, base breaker.Settings, atURL func(strin
 		var err error
 		if isURL(source) {
 			list, err = atURL(source, &all)
+			list.Specs = slices.Clone(list.Specs) // it is kept, and add reuses it
 		} else {
 			list, err = s.readFile(source)
 		}
