@@ -164,7 +164,10 @@ func (j *Journal) Close(ctx context.Context) error {
 	if stats.Pending == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d records are not stored: %w", stats.Pending, errors.Join(stats.Incident, ctx.Err()))
+	if stats.Incident != nil {
+		return fmt.Errorf("%d records are not stored: %w; given up: %w", stats.Pending, stats.Incident, ctx.Err())
+	}
+	return fmt.Errorf("%d records are not stored: given up: %w", stats.Pending, ctx.Err())
 }
 
 // Stats returns the counters of the moment.
