@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -167,6 +168,9 @@ func TestCloseSaysWhatIsLost(t *testing.T) {
 				}
 				if want := "1 records are not stored"; err == nil || err.Error()[:len(want)] != want {
 					t.Errorf("err = %v, want %q", err, want)
+				}
+				if err := journal.Close(t.Context()); err == nil || strings.ContainsAny(err.Error(), "\n%") {
+					t.Errorf("closed once more: %v", err)
 				}
 			})
 		})

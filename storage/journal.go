@@ -145,6 +145,10 @@ func (j *Journal) Flush(ctx context.Context) error {
 	}
 }
 
+// errClosed is why records are left that came behind an earlier Close, or that it
+// gave up.
+var errClosed = errors.New("the journal is closed")
+
 // Close stores what is left and ends the journal. While the store fails it
 // tries again until ctx ends, so give it a deadline; the error then says how
 // many records are lost. Further calls wait for the same end.
@@ -164,10 +168,14 @@ func (j *Journal) Close(ctx context.Context) error {
 	if stats.Pending == 0 {
 		return nil
 	}
-	if stats.Incident != nil {
-		return fmt.Errorf("%d records are not stored: %w; given up: %w", stats.Pending, stats.Incident, ctx.Err())
+	end := ctx.Err()
+	if end == nil {
+		end = errClosed
 	}
-	return fmt.Errorf("%d records are not stored: given up: %w", stats.Pending, ctx.Err())
+	if stats.Incident != nil {
+		return fmt.Errorf("%d records are not stored: %w; given up: %w", stats.Pending, stats.Incident, end)
+	}
+	return fmt.Errorf("%d records are not stored; given up: %w", stats.Pending, end)
 }
 
 // Stats returns the counters of the moment.
