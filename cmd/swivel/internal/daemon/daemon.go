@@ -80,6 +80,7 @@ type Daemon struct {
 	self       front.Self
 
 	guesses  guesses
+	ballast  []byte
 	pauses   pauses
 	reloadMu sync.Mutex // serialises Reload
 	sources  *Sources   // guarded by reloadMu
@@ -125,7 +126,7 @@ func OpenLists(ctx context.Context, cfg config.Config, lists Lists, log *eventlo
 // openWith is OpenLists with a store of the caller's choice, which becomes the
 // daemon's to close.
 func openWith(ctx context.Context, cfg config.Config, lists Lists, sockets systemd.Sockets, log *eventlog.Log, open storeOpener) (*Daemon, error) {
-	d := &Daemon{guesses: guesses{tell: rate.Sometimes{Interval: guessesEvery}}, cfg: cfg, log: log, sources: new(Sources), listsNamed: make(chan struct{}, 1)}
+	d := &Daemon{guesses: guesses{tell: rate.Sometimes{Interval: guessesEvery}}, cfg: cfg, log: log, ballast: ballast(), sources: new(Sources), listsNamed: make(chan struct{}, 1)}
 	users, err := auth.Read(cfg.Users, cfg.UsersFile)
 	if err != nil {
 		return nil, err

@@ -14,3 +14,11 @@ func giveBack(proxies int) {
 		debug.FreeOSMemory()
 	}
 }
+
+// ballast is memory that nobody touches, so that it takes none of the machine's.
+// The collector counts it, and collects when as much again has been used: a
+// daemon with little to remember would else collect a hundred times a second
+// under load. Plain requests took 38.7 us of CPU without it and 36.7 with it
+// (medians of three; with twice as much 34.3), and 9,000 idle tunnels 10.4 and
+// 10.5 KiB each.
+func ballast() []byte { return make([]byte, 8<<20) }

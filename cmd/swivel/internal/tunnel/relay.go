@@ -55,14 +55,15 @@ type relay struct {
 }
 
 // start relays a pair whose upstream may be replaced; the client's bytes go to
-// up. It returns at once. ended is called when both directions have ended and
-// both connections are closed.
+// up. The client's direction begins on the goroutine of the caller, who gets it
+// back when that has to wait. ended is called when both directions have ended and
+// both connections are closed, maybe before start returns.
 func (r *Registry) start(p *pair, up io.Writer, o Observer, ended func(Traffic)) {
 	t := &relay{registry: r, pair: p, to: up, observer: o, ended: ended}
 	t.left.Store(2)
 	r.add(p)
 	t.registry.workers.Go(t.down)
-	t.registry.workers.Go(t.up)
+	t.up()
 }
 
 // leave is the end of one direction, and with the second one of the tunnel.

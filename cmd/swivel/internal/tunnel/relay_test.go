@@ -250,7 +250,7 @@ func TestWaitingTunnelCostsTwoGoroutines(t *testing.T) {
 	for range count {
 		client, inClient := tcpPair(t)
 		inPeer, proxy := tcpPair(t)
-		r.start(&pair{client: inClient, upstream: inPeer}, inPeer, Unobserved{}, func(Traffic) {})
+		go r.start(&pair{client: inClient, upstream: inPeer}, inPeer, Unobserved{}, func(Traffic) {})
 		send(t, client, "x")
 		expect(t, proxy, "x")
 		send(t, proxy, "x")
