@@ -46,7 +46,8 @@ func newAuthority(t testing.TB) *authority {
 	return a
 }
 
-// issue returns certificate and key of a server at the address, as PEM.
+// issue returns certificate and key of a server at the address or of the name, as
+// PEM.
 func (a *authority) issue(t testing.TB, address string) (certPEM, keyPEM []byte) {
 	t.Helper()
 	key := newKey(t)
@@ -57,8 +58,13 @@ func (a *authority) issue(t testing.TB, address string) (certPEM, keyPEM []byte)
 	template := &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: "swivel test server"},
 		NotBefore: a.cert.NotBefore, NotAfter: a.cert.NotAfter,
-		IPAddresses: []net.IP{net.ParseIP(address)}, DNSNames: []string{"localhost"},
+		DNSNames: []string{"localhost"},
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	if ip := net.ParseIP(address); ip != nil {
+		template.IPAddresses = []net.IP{ip}
+	} else {
+		template.DNSNames = append(template.DNSNames, address)
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &key.PublicKey, a.key)
 	if err != nil {

@@ -31,8 +31,13 @@ func newOrigin(t testing.TB) *origin {
 	return o
 }
 
-// serveOrigin returns the host and port on which it serves until the test ends.
 func serveOrigin(t testing.TB, address string, secure *tls.Config) string {
+	t.Helper()
+	return serveSite(t, address, secure, originHandler())
+}
+
+// serveSite returns the host and port on which it serves until the test ends.
+func serveSite(t testing.TB, address string, secure *tls.Config, site http.Handler) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
 	if err != nil {
@@ -43,7 +48,7 @@ func serveOrigin(t testing.TB, address string, secure *tls.Config) string {
 		ln = tls.NewListener(ln, secure)
 	}
 	server := &http.Server{
-		Handler: originHandler(), ReadHeaderTimeout: 10 * time.Second,
+		Handler: site, ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog: log.New(io.Discard, "", 0), // clients that do not trust it are part of the tests
 	}
 	served := make(chan struct{})

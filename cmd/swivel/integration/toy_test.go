@@ -2,6 +2,7 @@ package integration
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"net"
 	"net/http"
@@ -87,7 +88,15 @@ func (y *toy) shut() {
 }
 
 // carry is what a sound proxy does. It leaves from the address it was reached at.
-func carry(c net.Conn) {
+func carry(c net.Conn) { carryTo(nil)(c) }
+
+// carryTo is carry for a proxy with a resolver of its own: it knows where some
+// targets are.
+func carryTo(known map[string]string) func(net.Conn) {
+	return func(c net.Conn) { carryBy(c, func(target string) string { return cmp.Or(known[target], target) }) }
+}
+
+func carryBy(c net.Conn, resolve func(string) string) {
 	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
 	br := bufio.NewReader(c)
 	req, err := http.ReadRequest(br)
@@ -100,7 +109,7 @@ func carry(c net.Conn) {
 	if req.URL.Scheme == "http" && req.URL.Port() == "" {
 		address += ":80"
 	}
-	target, err := (&net.Dialer{LocalAddr: from, Timeout: 5 * time.Second}).Dial("tcp", address)
+	target, err := (&net.Dialer{LocalAddr: from, Timeout: 5 * time.Second}).Dial("tcp", resolve(address))
 	if err != nil {
 		_, _ = io.WriteString(c, "HTTP/1.1 502 Bad Gateway\r\n\r\n")
 		return
