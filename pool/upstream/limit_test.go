@@ -12,6 +12,26 @@ import (
 )
 
 // The limit on the wait for a response's head must not be left on its body.
+// The time for a response alone would let a server have gigabytes passed on.
+func TestInterimResponsesWithoutEndAreGivenUp(t *testing.T) {
+	p := proxyPlain(t, nil, func(v *visit) {
+		for v.head() {
+			for err := error(nil); err == nil; {
+				_, err = io.WriteString(v, "HTTP/1.1 102 Processing\r\n\r\n")
+			}
+		}
+	})
+	passed := 0
+	r := asking("GET")
+	r.Interim = func(*http1.Response) { passed++ }
+	if e := failure(t, transport(t, specFor(pool.HTTP, p.addr, "")), r); e.Signal != pool.ResponseGarbage {
+		t.Errorf("got %v", e)
+	}
+	if least, most := 5000, maxInterimBytes/20; passed < least || passed > most {
+		t.Errorf("%d were passed on, want %d to %d", passed, least, most)
+	}
+}
+
 func TestLimitEndsWithTheHead(t *testing.T) {
 	const limit = 50 * time.Millisecond
 	overtaken, rest := slowly(length5)

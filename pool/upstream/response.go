@@ -23,10 +23,14 @@ type Response struct {
 	stop    func() bool // detaches from the exchange's life
 }
 
+// maxInterimBytes bounds the 1xx heads in front of a response, all together. A
+// server may send one every now and then while it works, but not without end.
+const maxInterimBytes = 256 << 10
+
 // readHead reads heads until a final one.
 func (resp *Response) readHead(r *Request) error {
 	s := resp.session
-	for {
+	for interim := 0; interim <= maxInterimBytes; {
 		if _, err := s.br.Peek(1); err != nil {
 			return err
 		}
@@ -51,7 +55,9 @@ func (resp *Response) readHead(r *Request) error {
 		case r.Interim != nil:
 			r.Interim(&resp.Response)
 		}
+		interim += len(head)
 	}
+	return errInterim
 }
 
 // Upgraded gives the connection away after a 101: it and the bytes that came

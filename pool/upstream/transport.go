@@ -237,7 +237,7 @@ func (s *session) explain(life context.Context, err error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		e.Signal = pool.ResponseClosed
-	case errors.Is(err, http1.ErrNotHTTP), errors.Is(err, http1.ErrFraming),
+	case errors.Is(err, http1.ErrNotHTTP), errors.Is(err, http1.ErrFraming), errors.Is(err, errInterim),
 		errors.Is(err, http1.ErrHeadTooLarge), errors.Is(err, http1.ErrLineTooLong):
 		e.Signal = pool.ResponseGarbage
 	}
