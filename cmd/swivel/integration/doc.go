@@ -1,7 +1,7 @@
 // Package integration holds the tests that run the built swivel as its users
-// do: as a process of its own, between real clients (curl, and Python's
-// requests and httpx) and real upstream proxies (squid, tinyproxy, microsocks,
-// dante, stunnel). There is no code here but tests.
+// do: as a process of its own, between real clients (curl, Python's
+// requests and httpx, and those of docs/recipes.md) and real upstream proxies
+// (squid, tinyproxy, microsocks, dante, stunnel). There is no code here but tests.
 //
 // Everything is on loopback, on ports that the system gave. Every upstream
 // listens on and leaves from an address of its own in 127.0.0.0/8, so that the

@@ -83,10 +83,12 @@ func (s *Sources) read(sources []string, base breaker.Settings, atURL func(strin
 	if len(sources) == 0 {
 		problems = append(problems, errors.New("proxies: no list given; use --proxies FILE (proxies.example.txt shows the form)"))
 	}
-	merged, duplicates := pool.Merge(all.Specs)
-	pool.AssumeGateway(merged)
-	all.Specs = merged
-	all.Merged += duplicates
+	if len(sources) > 1 { // one list has none left
+		merged, duplicates := pool.Merge(all.Specs)
+		all.Specs = merged
+		all.Merged += duplicates
+	}
+	pool.AssumeGateway(all.Specs)
 	return all, errors.Join(problems...)
 }
 
