@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	bigList   = 100_000 // lines
-	exchanged = 1000    // of them, with each reload
-	reloads   = 4       // two are enough with the race detector, which makes them slow
+	bigList   = 100_000              // lines
+	exchanged = 1000                 // of them, with each reload
+	reloads   = 4                    // two are enough with the race detector, which makes them slow
 	pace      = 5 * time.Millisecond // between two requests
 )
 
