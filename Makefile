@@ -18,7 +18,7 @@ dist: ## make dist/swivel-VERSION-linux-ARCH.tar.gz for each of ARCHS (amd64, ar
 	deploy/dist "$(VERSION)" $(ARCHS)
 
 run: build ## serve the proxies of proxies.txt, or toy ones when there is no such file
-	@if [ -e proxies.txt ]; then exec bin/swivel serve --proxies proxies.txt; else exec bin/swivel demo; fi
+	@if [ -e proxies.txt ]; then exec bin/swivel serve --proxies proxies.txt --log-format console; else exec bin/swivel demo; fi
 
 test: ## install what the tests talk to (when root on Debian), then run all tests
 	.ci/peers

@@ -3,6 +3,8 @@ package pool
 import (
 	"slices"
 	"time"
+
+	"swivel/pool/route"
 )
 
 // sticky is the session of an exchange, as it finds its proxy. The zero value is
@@ -101,6 +103,22 @@ func (x *Exchange) mayStay(m *Proxy) bool {
 
 // Sticky says whether the exchange belongs to a session.
 func (x *Exchange) Sticky() bool { return x.asked != nil && x.asked.sticky.id != SessionID{} }
+
+// AtHome says whether the exchange may have one proxy only: that of its strict
+// session, which has one.
+func (x *Exchange) AtHome() bool {
+	if !x.Sticky() {
+		return false
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.asked.sticky.strict && x.asked.sticky.home != ""
+}
+
+// Constrained says whether the exchange may have only proxies of some kind.
+func (x *Exchange) Constrained() bool {
+	return x.asked != nil && x.asked.constraints != route.Constraints{}
+}
 
 // Won says that the lease's proxy serves the exchange. Its session, if it has
 // one, stays with that proxy from now on.

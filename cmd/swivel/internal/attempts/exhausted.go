@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"swivel/cmd/swivel/internal/reply"
 	"swivel/pool"
 )
 
@@ -150,4 +151,16 @@ func (r *race[T]) direct() bool {
 	}
 	r.start(r.x.pool.Direct(time.Now()))
 	return true
+}
+
+// nobody is the answer when there was nobody to try.
+func (x *Exchange) nobody() *reply.Error {
+	wait := x.pool.RetryAfter(time.Now())
+	switch {
+	case x.pool.AtHome():
+		return reply.NotItsProxy(wait)
+	case x.pool.Constrained():
+		return reply.NoneOfKind(wait)
+	}
+	return reply.NoProxy(wait)
 }

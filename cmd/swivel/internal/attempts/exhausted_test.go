@@ -181,3 +181,42 @@ func TestDirectIsTriedOnce(t *testing.T) {
 		t.Errorf("%v after %d tries", err, tries)
 	}
 }
+
+func TestTheAnswerSaysWhoIsNotAvailable(t *testing.T) {
+	spec := pool.Spec{Host: "127.0.0.1", Port: 1000, Weight: 1, Country: "us"}
+	p := pool.New([]pool.Spec{spec, {Host: "127.0.0.1", Port: 1001, Weight: 1}}, pool.Options{}, time.Now())
+	loop := New(p, limits, func([]pool.Event) {})
+	defer loop.Close()
+	ask := func(r route.Route) (lease *pool.Lease, text string) {
+		x := loop.Begin(pool.Request{ID: "id", Target: "example.test:443", Route: r})
+		defer x.End()
+		lease, err := run(context.Background(), x, func(context.Context, *pool.Lease) error { return nil })
+		var e *reply.Error
+		if errors.As(err, &e) {
+			text = e.Text
+		}
+		return lease, text
+	}
+	strict := route.Route{Session: "s", Strict: true, Country: "us"}
+	if lease, text := ask(strict); lease == nil {
+		t.Fatal(text)
+	}
+	p.Pause(p.Proxies()[:1], pool.Pause{Reason: "away"})
+	for _, c := range []struct {
+		route route.Route
+		want  string
+	}{
+		{strict, "the proxy of the session is not available, and the session is strict"},
+		{route.Route{Country: "us"}, "no proxy that meets the routing keys is available"},
+		{route.Route{Country: "xx"}, "no proxy of the pool meets the routing keys"},
+		{route.Route{}, ""},
+	} {
+		if _, text := ask(c.route); text != c.want {
+			t.Errorf("%v: %q, want %q", c.route, text, c.want)
+		}
+	}
+	p.Pause(p.Proxies(), pool.Pause{Reason: "all away"})
+	if _, text := ask(route.Route{}); text != "no proxy of the pool is available" {
+		t.Errorf("nobody at all: %q", text)
+	}
+}

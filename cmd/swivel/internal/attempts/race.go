@@ -297,7 +297,7 @@ func (x *Exchange) spent(outOfTime bool) *reply.Error {
 		return reply.NoMatch()
 	}
 	if len(tried) == 0 {
-		return reply.NoProxy(x.pool.RetryAfter(time.Now()))
+		return x.nobody()
 	}
 	signals := make([]pool.Signal, len(tried))
 	timeouts := 0

@@ -29,7 +29,7 @@ func Offline(ctx context.Context, cfg config.Config, log *eventlog.Log) (*Daemon
 	}
 	d := &Daemon{cfg: cfg, log: log, guard: auth.NewGuard(users)}
 	if err := d.openPool(ctx, lists, openSQLite); err != nil {
-		return nil, errors.Join(fmt.Errorf("the pool as it is stored cannot be read: %w", err), d.close())
+		return nil, errors.Join(fmt.Errorf("without a daemon (leave --proxies off to ask one that runs): %w", err), d.close())
 	}
 	return d, nil
 }

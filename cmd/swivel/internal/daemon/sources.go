@@ -81,7 +81,7 @@ func (s *Sources) read(sources []string, base breaker.Settings, atURL func(strin
 		all.add(file, list, base, &problems)
 	}
 	if len(sources) == 0 {
-		problems = append(problems, errors.New("proxies: no list given; use --proxies FILE (proxies.example.txt shows the form)"))
+		problems = append(problems, errors.New("proxies: no list given; name a file or a URL, with --proxies where a daemon is started (proxies.example.txt shows the form)"))
 	}
 	if len(sources) > 1 { // one list has none left
 		merged, duplicates := pool.Merge(all.Specs)

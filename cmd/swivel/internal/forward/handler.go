@@ -80,6 +80,7 @@ type Request struct {
 type Result struct {
 	Status    int
 	Code      string
+	Reason    string // what a refusal says
 	Proxy     *pool.Proxy
 	FirstByte time.Duration
 	Up, Down  int64

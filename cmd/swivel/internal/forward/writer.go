@@ -265,7 +265,7 @@ func (x *exchange) refuse() {
 		x.result.Status, x.result.Code = clientLeft, "client_gone"
 		return
 	}
-	x.result.Status, x.result.Code = x.refusal.Status, x.refusal.Code
+	x.result.Status, x.result.Code, x.result.Reason = x.refusal.Status, x.refusal.Code, x.refusal.Text
 	_ = x.Client.SetWriteDeadline(time.Now().Add(5 * time.Second))
 	_, _ = x.Client.Write(x.refusal.Append(nil, x.Exchange.ID, x.Head.Method))
 }

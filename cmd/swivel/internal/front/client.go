@@ -233,6 +233,7 @@ func (c *client) tunnel(r *request, answers tunnel.Answers) {
 
 func (c *client) reportTunnel(r *request, x *attempts.Exchange, result tunnel.Result) {
 	line := c.line(r, result.Status, result.Code)
+	line.Reason = result.Reason
 	line.Proxy, line.Attempts = result.Proxy, x.Attempts()
 	line.Opened, line.Took = result.Opened, time.Since(r.began)
 	line.Up, line.Down = result.Traffic.Up, result.Traffic.Down
@@ -273,6 +274,7 @@ func (c *client) plain(r *request) bool {
 	})
 	x.End()
 	line := c.line(r, result.Status, result.Code)
+	line.Reason = result.Reason
 	line.Proxy, line.Attempts = result.Proxy, x.Attempts()
 	line.Opened, line.Took = result.FirstByte, time.Since(r.began)
 	line.Up, line.Down = result.Up, result.Down

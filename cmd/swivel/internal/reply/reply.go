@@ -94,6 +94,21 @@ func NoProxy(retryAfter time.Duration) *Error {
 		Text: "no proxy of the pool is available", RetryAfter: max(retryAfter, time.Second)}
 }
 
+// NoneOfKind means that those which meet the client's routing keys may not be used
+// now.
+func NoneOfKind(retryAfter time.Duration) *Error {
+	e := NoProxy(retryAfter)
+	e.Text = "no proxy that meets the routing keys is available"
+	return e
+}
+
+// NotItsProxy means that the proxy of a strict session may not be used now.
+func NotItsProxy(retryAfter time.Duration) *Error {
+	e := NoProxy(retryAfter)
+	e.Text = "the proxy of the session is not available, and the session is strict"
+	return e
+}
+
 // SessionMoved is the response field that says why a session is served by another
 // proxy than before.
 const SessionMoved = "X-Swivel-Session-Moved"

@@ -41,6 +41,8 @@ var every = []row{
 	{"no proxy, soon", NoProxy(time.Nanosecond), 503, "no_proxy", "1"},
 	{"no proxy, later", NoProxy(1500 * time.Millisecond), 503, "no_proxy", "2"},
 	{"no proxy, before", NoProxy(-time.Hour), 503, "no_proxy", "1"},
+	{"none of the kind", NoneOfKind(0), 503, "no_proxy", "1"},
+	{"not its proxy", NotItsProxy(0), 503, "no_proxy", "1"},
 	{"no match", NoMatch(), 503, "no_proxy", "60"},
 	{"over capacity", OverCapacity(), 503, "over_capacity", "1"},
 	{"too many connections", TooManyConnections(), 503, "over_capacity", "1"},

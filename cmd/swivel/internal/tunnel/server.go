@@ -23,6 +23,7 @@ type Server struct {
 type Result struct {
 	Status  int // as HTTP clients are told; 499 when the client had left
 	Code    string
+	Reason  string // what a refusal says
 	Proxy   *pool.Proxy
 	Traffic Traffic
 	// Opened is the time from the request to the answer that it is open.
@@ -129,5 +130,5 @@ func refuse(c *net.TCPConn, id string, err error, answers Answers) Result {
 	}
 	_ = c.SetWriteDeadline(time.Now().Add(answerTimeout))
 	_, _ = c.Write(answers.Refused(nil, id, e))
-	return Result{Status: e.Status, Code: e.Code}
+	return Result{Status: e.Status, Code: e.Code, Reason: e.Text}
 }
