@@ -80,6 +80,11 @@ func (m *Proxy) speed() float64 {
 	return math.NaN()
 }
 
+// Answered notes how long the target took to begin an answer, where that is no
+// part of the verdict on the proxy: a plain response takes as long as its target
+// needs for it, but who is chosen for being fast may be chosen by it.
+func (l *Lease) Answered(took time.Duration) { l.Proxy.firstByte.add(took) }
+
 // ewma is an exponentially weighted moving average of times. It is safe for
 // concurrent use; the zero value knows nothing.
 type ewma struct{ bits atomic.Uint64 }

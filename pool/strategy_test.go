@@ -128,6 +128,16 @@ func TestFastestPrefersTheQuickProxyAndStillLooksAtTheOther(t *testing.T) {
 	}
 }
 
+func TestFastestLearnsFromPlainResponsesToo(t *testing.T) {
+	p := newStrategyPool(weighted(1, 1), Fastest)
+	for i, took := range []time.Duration{time.Second, 10 * time.Millisecond} {
+		(&Lease{Proxy: p.Proxies()[i]}).Answered(took)
+	}
+	if shares := sharesOf(t, p, 4000); math.Abs(shares[0]-0.25) > 0.05 {
+		t.Errorf("the slow one of two got %.2f, want 1/4", shares[0])
+	}
+}
+
 func TestAverageFollowsTheLatestTimes(t *testing.T) {
 	var e ewma
 	if e.seconds() != 0 {

@@ -119,7 +119,11 @@ func measured(value *float64, times float64, unit string) string {
 	if value == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%.0f%s", *value*times, unit)
+	n := *value * times
+	if n > 0 && n < 10 {
+		return fmt.Sprintf("%.1f%s", n, unit)
+	}
+	return fmt.Sprintf("%.0f%s", n, unit)
 }
 
 func countText(all []admin.Proxy) string {

@@ -135,6 +135,7 @@ func (x *exchange) attempt(after *pool.Lease) (answer, *pool.Lease, error) {
 		After: after,
 	})
 	if err == nil {
+		lease.Answered(x.Exchange.Age(lease))
 		x.Exchange.TargetUp(lease)
 		if slices.Contains(x.handler.settings.Bans, got.resp.Status) {
 			x.Exchange.Ban(lease, upstream.RetryAfter(got.resp.Fields, time.Now()))
