@@ -18,7 +18,7 @@ type sticky struct {
 	left Skip // why the exchange did without it
 }
 
-// hashed is how many proxies a session looks at in its own order, before it
+// hashedLimit is how many proxies a session looks at in its own order, before it
 // takes any.
 const hashedLimit = 64
 
