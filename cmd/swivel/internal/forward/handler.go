@@ -71,7 +71,7 @@ type Request struct {
 	Framing  http1.Framing
 	Host     string // what the Host field has to say
 	Origin   string // the target in origin-form
-	Client   *net.TCPConn
+	Client   net.Conn
 	Reader   *bufio.Reader // of Client, behind the head
 	Exchange *attempts.Exchange
 }

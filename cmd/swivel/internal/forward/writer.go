@@ -246,8 +246,9 @@ func (x *exchange) finish() {
 	if x.broken {
 		// A body that just ended would look complete to a client that takes the
 		// end of the connection for its end.
-		_ = x.Client.SetLinger(0)
-		_ = x.Client.Close()
+		tcp := tunnel.TCP(x.Client)
+		_ = tcp.SetLinger(0)
+		_ = tcp.Close()
 	}
 	x.result.Reusable = requestRead && !x.broken && !x.closing
 }

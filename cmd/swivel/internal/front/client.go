@@ -2,6 +2,7 @@ package front
 
 import (
 	"bufio"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -22,7 +23,8 @@ import (
 // client is one client connection.
 type client struct {
 	front   *Front
-	conn    *net.TCPConn
+	tcp     *net.TCPConn
+	conn    net.Conn     // what is spoken on it: tcp, or TLS over it
 	addr    limit.Client // who it is as long as it has not authenticated
 	counted limit.Client // as whose connection it is counted
 	refused *reply.Error // swivel had no place for it when it came
@@ -54,7 +56,7 @@ func (c *client) serve() {
 // end closes the connection and forgets the client, unless a tunnel has both.
 func (c *client) end() {
 	if !c.away {
-		lingerClose(c.conn)
+		c.lingerClose()
 		c.front.forget(c)
 	}
 }
@@ -62,8 +64,8 @@ func (c *client) end() {
 // survive ends this connection after a panic, and leaves the others alone.
 func (c *client) survive() {
 	if r := recover(); r != nil {
-		c.front.Log.Panic(c.conn.RemoteAddr(), r, debug.Stack())
-		_ = c.conn.Close()
+		c.front.Log.Panic(c.tcp.RemoteAddr(), r, debug.Stack())
+		_ = c.tcp.Close()
 	}
 }
 
@@ -174,15 +176,15 @@ func (c *client) refuseParse(r *request, err error) {
 func (c *client) refusePlace() {
 	defer c.front.forget(c)
 	c.refuse(unread(), c.refused)
-	lingerClose(c.conn)
+	c.lingerClose()
 }
 
 // refuseQuickly refuses one of too many at once. Its answer is lost if it has
 // sent something that is still on its way; it fits into the buffer of a new
 // connection, so that this does not wait.
 func (c *client) refuseQuickly() {
-	_, _ = c.conn.Write(refusal(unread(), c.refused))
-	_ = c.conn.Close()
+	_, _ = c.tcp.Write(refusal(unread(), c.refused))
+	_ = c.tcp.Close()
 }
 
 // unread is a request that is refused before it is read; this answer suits the
@@ -320,7 +322,7 @@ func (f *Front) isStopping() bool {
 
 func (c *client) closeIfIdle() {
 	if c.idle.Load() {
-		_ = c.conn.Close()
+		_ = c.tcp.Close()
 	}
 }
 
@@ -332,11 +334,14 @@ const linger = time.Second
 // unread input resets the connection, and the client may lose the answer. Only
 // time limits it: a client in the middle of an upload looks for an answer
 // between two writes, however much it has sent by then.
-func lingerClose(c *net.TCPConn) {
-	defer func() { _ = c.Close() }()
-	if c.CloseWrite() != nil {
+func (c *client) lingerClose() {
+	defer func() { _ = c.tcp.Close() }()
+	if secure, ok := c.conn.(*tls.Conn); ok {
+		_ = secure.CloseWrite() // for those that take an end without it for an attack
+	}
+	if c.tcp.CloseWrite() != nil {
 		return
 	}
-	_ = c.SetReadDeadline(time.Now().Add(linger))
-	_, _ = io.Copy(io.Discard, c)
+	_ = c.tcp.SetReadDeadline(time.Now().Add(linger))
+	_, _ = io.Copy(io.Discard, c.tcp)
 }

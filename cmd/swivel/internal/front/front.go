@@ -123,7 +123,7 @@ func (f *Front) Serve(ln *net.TCPListener) error {
 // full with their own refusals.
 func (f *Front) start(c *net.TCPConn) {
 	addr := limit.Address(c.RemoteAddr().(*net.TCPAddr).AddrPort().Addr())
-	cl := &client{front: f, conn: c, addr: addr, counted: addr}
+	cl := &client{front: f, tcp: c, conn: c, addr: addr, counted: addr}
 	switch known := f.register(cl); {
 	case cl.refused == nil && known:
 		f.Loop.Workers.Go(cl.serve)
@@ -144,7 +144,7 @@ func (f *Front) register(cl *client) (known bool) {
 	if f.stopping {
 		return false
 	}
-	if cl.refused = f.noPlace(cl.conn, cl.addr); cl.refused != nil {
+	if cl.refused = f.noPlace(cl.tcp, cl.addr); cl.refused != nil {
 		if f.refusing >= f.mayRefuse() {
 			return false
 		}
@@ -221,7 +221,7 @@ func (f *Front) Shutdown(ctx context.Context) (cut int) {
 	f.mu.Lock()
 	cut = len(f.conns)
 	for cl := range f.conns {
-		_ = cl.conn.Close()
+		_ = cl.tcp.Close()
 	}
 	f.mu.Unlock()
 	<-f.empty

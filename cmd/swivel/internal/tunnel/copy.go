@@ -184,6 +184,15 @@ func closeWrite(c net.Conn) {
 	}
 }
 
+// cut closes at once: TLS would take leave, and wait for a peer that reads
+// nothing.
+func cut(c net.Conn) {
+	if tcp := TCP(c); tcp != nil {
+		c = tcp
+	}
+	_ = c.Close()
+}
+
 // writeError marks an error of the side that is written to.
 type writeError struct{ error }
 
@@ -208,13 +217,13 @@ func idleFor(c *net.TCPConn) (ms uint32, ok bool) {
 	return ms, ok && err == nil
 }
 
-// tcpOf finds the TCP connection under TLS, or the connection itself.
-func tcpOf(c net.Conn) *net.TCPConn {
+// TCP finds the TCP connection under TLS, or the connection itself.
+func TCP(c net.Conn) *net.TCPConn {
 	switch c := c.(type) {
 	case *net.TCPConn:
 		return c
 	case interface{ NetConn() net.Conn }:
-		return tcpOf(c.NetConn())
+		return TCP(c.NetConn())
 	}
 	return nil
 }

@@ -96,8 +96,8 @@ func (p *pair) close() {
 	upstream := p.upstream
 	p.mu.Unlock()
 	p.stopWaiting()
-	_ = p.client.Close()
-	_ = upstream.Close()
+	cut(p.client)
+	cut(upstream)
 }
 
 // stopWaiting calls over, unless that was done.
@@ -203,7 +203,7 @@ func (r *Registry) look(p *pair, now time.Time) {
 func (p *pair) idle() time.Duration {
 	least := time.Duration(1<<63 - 1)
 	for _, c := range []net.Conn{p.client, p.current()} {
-		tcp := tcpOf(c)
+		tcp := TCP(c)
 		if tcp == nil {
 			return 0
 		}

@@ -180,11 +180,17 @@ func ender(err error) end {
 // endDirection passes an orderly end on as a half-close; anything else, and the
 // second end, is the end of the tunnel.
 func (p *pair) endDirection(dst net.Conn, err error) {
-	if !isEOF(err) || p.halfClosed.Swap(true) {
+	if !isEOF(err) {
 		p.close()
 		return
 	}
-	closeWrite(dst)
+	second := p.halfClosed.Swap(true)
+	if _, plain := dst.(*net.TCPConn); !second || !plain { // to close TCP says it too
+		closeWrite(dst)
+	}
+	if second {
+		p.close()
+	}
 }
 
 // relayOneWay relays until src ends. first is called before the first byte is

@@ -41,7 +41,7 @@ const clientLeft = 499
 // while it lasts; ended is called when it is over and both sides are closed. Else
 // the client has been told why not, the connection is left to the caller, and
 // ended is not called.
-func (s *Server) Serve(ctx context.Context, c *net.TCPConn, early []byte, x *attempts.Exchange, answers Answers, ended func(Result)) (r Result, open bool) {
+func (s *Server) Serve(ctx context.Context, c net.Conn, early []byte, x *attempts.Exchange, answers Answers, ended func(Result)) (r Result, open bool) {
 	began := time.Now()
 	ctx, cancel := context.WithCancel(ctx)
 	up, lease, err := s.open(ctx, cancel, c, x)
@@ -87,7 +87,7 @@ func (s *Server) failover(ctx context.Context, x *attempts.Exchange, p *pair) fa
 }
 
 // open runs the attempts, and gives up when the client leaves.
-func (s *Server) open(ctx context.Context, cancel context.CancelFunc, c *net.TCPConn, x *attempts.Exchange) (*upstream.Conn, *pool.Lease, error) {
+func (s *Server) open(ctx context.Context, cancel context.CancelFunc, c net.Conn, x *attempts.Exchange) (*upstream.Conn, *pool.Lease, error) {
 	stop := WatchGone(c, cancel)
 	defer stop()
 	return attempts.Run(ctx, x, s.plan(x, nil))
@@ -115,7 +115,7 @@ const answerTimeout = 5 * time.Second
 
 // hello says that the tunnel is open, in one write with what already came back.
 // A client that reads nothing must not hold the proxy: no sweep knows of it yet.
-func hello(c *net.TCPConn, up *upstream.Conn, l *pool.Lease, answers Answers) error {
+func hello(c net.Conn, up *upstream.Conn, l *pool.Lease, answers Answers) error {
 	_ = c.SetWriteDeadline(time.Now().Add(answerTimeout))
 	_, err := c.Write(append(answers.Opened(make([]byte, 0, 256), l), up.Early...))
 	_ = c.SetWriteDeadline(time.Time{})
@@ -123,7 +123,7 @@ func hello(c *net.TCPConn, up *upstream.Conn, l *pool.Lease, answers Answers) er
 }
 
 // refuse tells the client why there is no tunnel.
-func refuse(c *net.TCPConn, id string, err error, answers Answers) Result {
+func refuse(c net.Conn, id string, err error, answers Answers) Result {
 	e, ok := err.(*reply.Error)
 	if !ok {
 		return Result{Status: clientLeft, Code: "client_gone"}

@@ -17,12 +17,13 @@ const watchAfter = 50 * time.Millisecond
 // WatchGone cancels when the client closes its connection, until stop is
 // called. Bytes that the client has sent stay unread. A client that closes
 // only its writing side counts as gone: what it waits for cannot be told from
-// what it has given up on, and other proxies decide likewise.
+// what it has given up on, and other proxies decide likewise. Under TLS only the
+// end of the connection below is one: nobody reads a close_notify meanwhile.
 //
 // Nothing may read from c between WatchGone and stop, which is to be called
 // once.
-func WatchGone(c *net.TCPConn, cancel context.CancelFunc) (stop func()) {
-	w := &watch{conn: c, cancel: cancel}
+func WatchGone(c net.Conn, cancel context.CancelFunc) (stop func()) {
+	w := &watch{conn: TCP(c), cancel: cancel}
 	w.running.Add(1)
 	w.timer = time.AfterFunc(watchAfter, w.run)
 	return w.stop
