@@ -77,9 +77,13 @@ func (m *machine) health(n moment) health {
 		return h
 	}
 	h.now = share(held)
-	if m.settings.Value().Outcomes > 0 {
+	switch {
+	case m.settings.Value().Outcomes > 0:
 		h.later = h.now // does not age
-	} else if h.now != h.later {
+	case h.now == h.later:
+	case m.kin.held(n.at).total > 0:
+		h.until = n.at.add(m.settings.Value().Window) // at the latest
+	default:
 		h.until = m.window.thins(lately)
 	}
 	return h

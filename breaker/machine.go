@@ -22,11 +22,14 @@ type machine struct {
 	wins       int32   // probes in a row that succeeded
 	since      instant // of the last change of state
 	until      instant // when the rest is, or was, over
+	proved     instant // the last success, anybody's
+	edition    uint32  // grows with every change of what Standing says
 
 	// Kept while open, to be seen; cleared on closing.
 	run     run
 	window  window // empty if Settings.Outcomes make it one of the history
 	history history
+	kin     *kin // nil: nothing is known of others
 
 	probe probe
 }
@@ -38,6 +41,7 @@ func newMachine(s Settings, random func() float64) machine {
 		generation: 1,
 		since:      never,
 		until:      never,
+		proved:     never,
 		run:        newRun(s.ConsecutiveFailures),
 		window:     newWindow(s.Window),
 	}
@@ -48,10 +52,7 @@ func newMachine(s Settings, random func() float64) machine {
 // re-opens within one window has not recovered, it was only let off: its rest
 // goes on growing.
 func (m *machine) begin(now time.Time) (moment, Effect) {
-	if m.origin.IsZero() {
-		m.origin = now
-	}
-	n := moment{now: now, at: instant(now.Sub(m.origin))}
+	n := m.moment(now)
 	var e Effect
 	if m.state == Closed && n.at >= m.since.add(m.settings.Value().Window) {
 		m.opensInRow = 0
@@ -136,11 +137,16 @@ func (m *machine) open(rule Rule, at, until instant, n moment, e *Effect) {
 }
 
 func (m *machine) close(n moment, e *Effect) {
-	m.move(Closed, RuleRecovered, n.at, n, e)
+	m.closeAt(n.at, n, e)
+}
+
+func (m *machine) closeAt(at instant, n moment, e *Effect) {
+	m.move(Closed, RuleRecovered, at, n, e)
 	m.until, m.rule, m.wins, m.probe = never, RuleRecovered, 0, probe{}
 	m.run.clear()
 	m.window.clear()
-	m.history, m.pace = history{}, pace{}
+	m.history, m.pace, m.kin = history{}, pace{}, nil
+	m.proved = max(m.proved, at)
 }
 
 // move is the only place that changes the state.
@@ -148,13 +154,14 @@ func (m *machine) move(to State, rule Rule, at instant, n moment, e *Effect) {
 	held := m.held(at)
 	t := Transition{
 		From: m.state, To: to, Rule: rule, At: n.time(at),
-		Failures: m.run.length(), Suspicions: int(m.run.suspicions),
+		Failures: m.runLength(at), Suspicions: int(m.run.suspicions),
 		Rate: held.rate(), Samples: int(held.total),
 	}
 	if to == Open {
 		t.Until = n.time(m.until)
 	}
 	m.state, m.since = to, at
+	m.edition++
 	m.renew()
 	e.record(t)
 }

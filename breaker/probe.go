@@ -58,6 +58,8 @@ func (m *machine) judgeWin(v Verdict, n moment, e *Effect) {
 	}
 	e.Changed = true
 	m.wins++
+	m.edition++
+	m.proved = n.at
 	m.probe = probe{next: never}
 	if int(m.wins) >= m.settings.Value().ProbeSuccesses {
 		m.close(n, e)

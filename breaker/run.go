@@ -61,19 +61,19 @@ func aged(t, now instant, window time.Duration) bool {
 const chance = 0.001
 
 // tooLong reports whether length failures, or suspicions, in a row are more
-// than the bad luck of a proxy whose window, run included, is t.
+// than the bad luck of a proxy whose window, with run failures in a row, is t.
 //
 // A busy proxy that always fails a little has five failures in a row every few
 // seconds. Of n outcomes that fail with probability q about n·q^k begin a run
 // of k, and q is best guessed as (f+1)/(n+2) where f of n failed: so k has to be
 // ln(chance/n) / ln(q). A q near 1 asks for an endless run. That is the business
 // of the rate rule; besides, n shrinks as the run fills the window.
-func (s Settings) tooLong(length int, r *run, t tally) bool {
+func (s Settings) tooLong(length, run int, t tally) bool {
 	if s.ConsecutiveFailures == 0 || length < s.ConsecutiveFailures {
 		return false
 	}
-	n := max(0, int(t.total)-r.length()) // the newest of the window are the run
-	f := max(0, int(t.failures)-r.length())
+	n := max(0, int(t.total)-run) // the newest of the window are the run
+	f := max(0, int(t.failures)-run)
 	if n < s.MinSamples {
 		return true
 	}
