@@ -93,6 +93,12 @@ type Store interface {
 	// about an address or a password to who does not have the file.
 	Salt(ctx context.Context) ([]byte, error)
 
+	// Rekey makes salt the one that Salt returns. ids has the new id of each old one:
+	// rows of these proxies go on under it, rows of others are removed, and so are
+	// pins, since nobody knows any more whose sessions they are. All or, with an
+	// error, nothing.
+	Rekey(ctx context.Context, salt []byte, ids map[string]string) error
+
 	// Close releases the store. Nothing may be called after it.
 	Close() error
 }

@@ -21,6 +21,9 @@ func cancelledExtras(t *testing.T, store storage.Store, cancelled context.Contex
 	if _, err := store.Pauses(cancelled); err == nil {
 		t.Error("pauses: no error")
 	}
+	if err := store.Rekey(cancelled, nil, nil); err == nil {
+		t.Error("rekey: no error")
+	}
 	if err := store.SaveTargets(cancelled, nil, nil); err == nil {
 		t.Error("save targets: no error")
 	}

@@ -52,6 +52,7 @@ func Run(t *testing.T, open Open) {
 		"pins are replaced and removed":            pinsAreReplacedAndRemoved,
 		"pins that are over are gone":              pinsThatAreOverAreGone,
 		"invalid pin fails the call":               invalidPinFails,
+		"rows go on under other ids":               rowsGoOnUnderOtherIDs,
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := &clock{at: Epoch}
