@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"swivel/pool"
+	"swivel/pool/upstream/lifetime"
 )
 
 // dial connects to the proxy, trying its addresses in turn.
@@ -53,14 +54,25 @@ var errShunned = errors.New("the target has an address that must not be connecte
 // port chosen by bind cannot be shared by connections to different proxies, so
 // that a busy machine runs out of ports.
 func (d *Dialer) connect(ctx context.Context, addr netip.AddrPort, deadline time.Time) (*net.TCPConn, error) {
-	tcp := d.tcp
-	tcp.Deadline = deadline
-	conn, err := tcp.DialContext(ctx, "tcp", addr.String())
+	conn, err := d.tcp.DialContext(&connecting{ctx, deadline}, "tcp", addr.String())
 	if err != nil {
 		return nil, err
 	}
 	return conn.(*net.TCPConn), nil
 }
+
+// connecting is a context whose deadline has no timer: to a connect the package
+// net gives the time as the deadline of the socket.
+type connecting struct {
+	context.Context
+	deadline time.Time
+}
+
+// Deadline implements context.Context.
+func (c *connecting) Deadline() (time.Time, bool) { return c.deadline, true }
+
+// AfterFunc is what context.AfterFunc uses.
+func (c *connecting) AfterFunc(f func()) func() bool { return lifetime.AfterFunc(c.Context, f) }
 
 // worse chooses which failure speaks for a proxy with several addresses: the
 // first, as it is the address everyone else would use. A local fault is

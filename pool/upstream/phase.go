@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"swivel/pool"
+	"swivel/pool/upstream/lifetime"
 )
 
 // phase bounds what is spoken on a fresh connection, by its own deadline and
@@ -23,7 +24,7 @@ type phase struct {
 func beginPhase(ctx context.Context, conn net.Conn, limit time.Duration) *phase {
 	ph := &phase{ctx: ctx, conn: conn, deadline: time.Now().Add(limit)}
 	_ = conn.SetDeadline(ph.deadline)
-	ph.stop = context.AfterFunc(ctx, ph.interrupt)
+	ph.stop = lifetime.AfterFunc(ctx, ph.interrupt)
 	return ph
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"swivel/pool"
 	"swivel/pool/upstream/http1"
+	"swivel/pool/upstream/lifetime"
 )
 
 // session is one connection of a Transport, used by one request at a time.
@@ -101,7 +102,7 @@ func peek(c *net.TCPConn) (n int, err error) {
 // roundTrip sends the request and reads up to the response's head. The end of
 // life ends the connection, until the response is closed.
 func (s *session) roundTrip(life context.Context, r *Request) (*Response, error) {
-	resp := &Response{session: s, stop: context.AfterFunc(life, s.cut)}
+	resp := &Response{session: s, stop: lifetime.AfterFunc(life, s.cut)}
 	err := s.send(r)
 	if s.sent = err == nil; !s.sent && !s.answeredEarly() {
 		resp.stop()

@@ -10,6 +10,7 @@ import (
 	"swivel/cmd/swivel/internal/reply"
 	"swivel/pool"
 	"swivel/pool/upstream"
+	"swivel/pool/upstream/lifetime"
 )
 
 // Plan is how an exchange is served. T is what an attempt yields: a tunnel, a
@@ -98,9 +99,8 @@ func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease 
 type race[T any] struct {
 	x        *Exchange
 	plan     Plan[T]
-	ctx      context.Context // of the attempts
-	cancel   context.CancelFunc
-	detach   func() bool // from the client's context
+	life     lifetime.Context // of the attempts
+	detach   func() bool      // from the client's context
 	arrivals chan arrival[T]
 	running  int
 	last     *pool.Lease
@@ -116,8 +116,7 @@ type arrival[T any] struct {
 
 func newRace[T any](ctx context.Context, x *Exchange, plan Plan[T]) *race[T] {
 	r := &race[T]{x: x, plan: plan, arrivals: make(chan arrival[T], x.loop.Settings.Attempts)}
-	r.ctx, r.cancel = context.WithCancel(x.loop.ctx)
-	r.detach = context.AfterFunc(ctx, r.cancel)
+	r.detach = lifetime.AfterFunc(ctx, r.life.Cancel)
 	return r
 }
 
@@ -142,7 +141,7 @@ func (r *race[T]) start(lease *pool.Lease) {
 	r.running++
 	r.last = lease
 	r.x.loop.Workers.Go(func() {
-		value, err := r.plan.Try(r.ctx, lease)
+		value, err := r.plan.Try(&r.life, lease)
 		r.arrivals <- arrival[T]{lease, value, err}
 	})
 }
@@ -262,14 +261,12 @@ func (r *race[T]) overtaken(a arrival[T]) {
 
 // leave ends the race. Who is still on the way goes on without the client.
 func (r *race[T]) leave() {
+	r.detach() // when the client has left, its context has ended them already
 	if r.running == 0 {
-		r.detach()
-		r.cancel()
 		return
 	}
-	r.detach() // when the client has left, its context has ended them already
 	r.x.loop.background.Go(func() {
-		defer r.cancel()
+		defer context.AfterFunc(r.x.loop.ctx, r.life.Cancel)()
 		for ; r.running > 0; r.running-- {
 			r.overtaken(<-r.arrivals)
 		}

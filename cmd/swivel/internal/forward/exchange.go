@@ -19,6 +19,7 @@ import (
 	"swivel/pool"
 	"swivel/pool/upstream"
 	"swivel/pool/upstream/http1"
+	"swivel/pool/upstream/lifetime"
 )
 
 // clientLeft is the status logged when nobody waits for an answer any more.
@@ -29,8 +30,7 @@ const clientLeft = 499
 type exchange struct {
 	Request
 	handler *Handler
-	ctx     context.Context
-	cancel  context.CancelFunc
+	life    *lifetime.Context
 	began   time.Time
 	result  Result
 
@@ -44,7 +44,8 @@ type exchange struct {
 	lease   *pool.Lease
 	resp    *upstream.Response
 	refusal *reply.Error
-	stop    func() // the watch for a client that leaves
+	stop    func()      // the watch for a client that leaves
+	detach  func() bool // the response from the client's life
 	settled bool
 
 	header      http.Header // of the response, as goproxy may have changed it
@@ -68,7 +69,7 @@ func (x *exchange) httpRequest() *http.Request {
 		RequestURI: x.Head.Target,
 		Body:       http.NoBody,
 	}
-	return r.WithContext(context.WithValue(x.ctx, contextKey{}, x))
+	return r.WithContext(context.WithValue(x.life, contextKey{}, x))
 }
 
 // roundTripper is the only way out for goproxy.
@@ -123,7 +124,7 @@ func (x *exchange) run(header http.Header) {
 // attempt tries proxies until one brings a response. after is the lease of one
 // that is not wanted, if any.
 func (x *exchange) attempt(after *pool.Lease) (answer, *pool.Lease, error) {
-	got, lease, err := attempts.Run(x.ctx, x.Exchange, attempts.Plan[answer]{
+	got, lease, err := attempts.Run(x.life, x.Exchange, attempts.Plan[answer]{
 		Try: x.try,
 		Late: func(l *pool.Lease, late answer) {
 			late.resp.Close()
@@ -153,7 +154,7 @@ func (x *exchange) unwanted(resp *upstream.Response) bool {
 // serve takes the response that the client gets.
 func (x *exchange) serve(got answer, lease *pool.Lease) {
 	x.resp, x.lease = got.resp, lease
-	context.AfterFunc(x.ctx, got.cut) // from here on the client's leaving ends it
+	x.detach = lifetime.AfterFunc(x.life, got.cut) // from here on the client's leaving ends it
 	x.result.Proxy = lease.Proxy
 	x.result.FirstByte = time.Since(x.began)
 	if lease.Probe { // a probe decides at once: its lease does not last as long as a body may
@@ -176,7 +177,7 @@ func refusalOf(err error) *reply.Error {
 }
 
 // watch ends everything when the client leaves.
-func (x *exchange) watch() { x.stop = tunnel.WatchGone(x.Client, x.cancel) }
+func (x *exchange) watch() { x.stop = tunnel.WatchGone(x.Client, x.life.Cancel) }
 
 // prepare makes the request as every proxy gets it.
 func (x *exchange) prepare(header http.Header) {
@@ -210,17 +211,17 @@ type answer struct {
 func (x *exchange) try(ctx context.Context, l *pool.Lease) (answer, error) {
 	// One that is overtaken goes on when the exchange is over, so the exchange's
 	// context must not be what its life hangs on.
-	life, cut := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, cut)
+	life := &lifetime.Context{}
+	stop := lifetime.AfterFunc(ctx, life.Cancel)
 	defer stop()
 	resp, err := x.handler.transports.For(l.Proxy).RoundTrip(ctx, life, l.Spec, &x.out)
 	if err == nil {
 		err = x.judge(resp, l)
 	}
 	if err == nil {
-		return answer{resp, cut}, nil
+		return answer{resp, life.Cancel}, nil
 	}
-	cut()
+	life.Cancel()
 	var e *upstream.Error
 	if errors.As(err, &e) && e.Sent && !x.out.Repeatable() {
 		return answer{}, &attempts.Final{Err: err}
@@ -255,6 +256,7 @@ func (x *exchange) settle(s pool.Signal) {
 // vacate says that the proxy's connection is no longer used.
 func (x *exchange) vacate() {
 	if x.lease != nil {
+		x.detach()
 		x.lease.Release()
 	}
 }

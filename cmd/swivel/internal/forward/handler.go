@@ -15,6 +15,7 @@ import (
 	"swivel/pool"
 	"swivel/pool/upstream"
 	"swivel/pool/upstream/http1"
+	"swivel/pool/upstream/lifetime"
 )
 
 // Handler serves plain requests. It is safe for concurrent use.
@@ -87,12 +88,11 @@ type Result struct {
 	Reusable  bool // the client's connection can carry another request
 }
 
-// Serve answers the request. It blocks until the response is written.
-func (h *Handler) Serve(ctx context.Context, r Request) Result {
-	x := &exchange{handler: h, Request: r, began: time.Now(), header: http.Header{}}
+// Serve answers the request. It blocks until the response is written. life is the
+// client's: whoever finds that it has left ends it, and with it the request.
+func (h *Handler) Serve(life *lifetime.Context, r Request) Result {
+	x := &exchange{handler: h, Request: r, life: life, began: time.Now(), header: http.Header{}}
 	x.source.x = x
-	x.ctx, x.cancel = context.WithCancel(ctx)
-	defer x.cancel()
 	defer x.vacate()
 	if x.takeBody() {
 		h.chain.ServeHTTP(x, x.httpRequest())

@@ -190,7 +190,7 @@ func (x *exchange) ended(err error) error {
 	case err == io.EOF:
 		x.settle(pool.Response)
 		return nil
-	case x.ctx.Err() != nil, x.resp.ClientFailed():
+	case x.life.Err() != nil, x.resp.ClientFailed():
 		x.settle(pool.Response)
 	default:
 		x.settle(upstream.BodyError(err))

@@ -18,6 +18,7 @@ import (
 	"swivel/cmd/swivel/internal/socks"
 	"swivel/cmd/swivel/internal/tunnel"
 	"swivel/pool/upstream/http1"
+	"swivel/pool/upstream/lifetime"
 )
 
 // client is one client connection.
@@ -32,6 +33,7 @@ type client struct {
 	idle    atomic.Bool // waiting for the first byte of a request
 	req     http1.Request
 	away    bool // the connection is a tunnel's
+	life    lifetime.Context
 }
 
 // readers hold a connection's input until its kind is known; a tunnel gives
@@ -224,7 +226,7 @@ func (c *client) tunnel(r *request, answers tunnel.Answers) {
 	}
 	c.req = http1.Request{} // nobody reads it any more, and tunnels last
 	report := func(result tunnel.Result) { c.reportTunnel(r, x, result) }
-	result, open := c.front.Tunnel.Serve(c.front.ctx, c.conn, early, x, answers, func(result tunnel.Result) {
+	result, open := c.front.Tunnel.Serve(&c.life, c.conn, early, x, answers, func(result tunnel.Result) {
 		report(result)
 		c.front.forget(c)
 	})
@@ -270,7 +272,7 @@ func (c *client) plain(r *request) bool {
 		c.refuse(r, refused)
 		return false
 	}
-	result := c.front.Forward.Serve(c.front.ctx, forward.Request{
+	result := c.front.Forward.Serve(&c.life, forward.Request{
 		Head: &c.req, Framing: framing, Host: target.host, Origin: target.origin,
 		Client: c.conn, Reader: c.br, Exchange: x,
 	})

@@ -51,8 +51,6 @@ type Front struct {
 	empty    chan struct{} // closed when stopping and no connection is left
 	stopping bool
 	warned   time.Time // that descriptors are missing
-	ctx      context.Context
-	cancel   context.CancelFunc
 }
 
 // Listen opens the listening socket. Keep-alive is set once here: accepted
@@ -96,7 +94,6 @@ func (f *Front) Serve(ln *net.TCPListener) error {
 	f.mu.Lock()
 	f.conns = map[*client]struct{}{}
 	f.empty = make(chan struct{})
-	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.mu.Unlock()
 	for pause := time.Duration(0); ; {
 		c, err := ln.AcceptTCP()
@@ -217,10 +214,10 @@ func (f *Front) Shutdown(ctx context.Context) (cut int) {
 		return 0
 	case <-ctx.Done():
 	}
-	f.cancel()
 	f.mu.Lock()
 	cut = len(f.conns)
 	for cl := range f.conns {
+		cl.life.Cancel()
 		_ = cl.tcp.Close()
 	}
 	f.mu.Unlock()

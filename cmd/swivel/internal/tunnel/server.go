@@ -9,6 +9,7 @@ import (
 	"swivel/cmd/swivel/internal/reply"
 	"swivel/pool"
 	"swivel/pool/upstream"
+	"swivel/pool/upstream/lifetime"
 )
 
 // Server serves CONNECT requests, of HTTP or of SOCKS. It is safe for concurrent
@@ -35,23 +36,22 @@ const clientLeft = 499
 
 // Serve opens a tunnel to the exchange's target for the client. early is what the
 // client sent behind its request: it goes to the proxy that wins. answers is what
-// the client understands.
+// the client understands. The end of life ends the attempts; the tunnel ends life
+// when it is over, or when nobody waits for that any more.
 //
 // If open, the connection is the tunnel's from here on, and Serve has returned
 // while it lasts; ended is called when it is over and both sides are closed. Else
 // the client has been told why not, the connection is left to the caller, and
 // ended is not called.
-func (s *Server) Serve(ctx context.Context, c net.Conn, early []byte, x *attempts.Exchange, answers Answers, ended func(Result)) (r Result, open bool) {
+func (s *Server) Serve(life *lifetime.Context, c net.Conn, early []byte, x *attempts.Exchange, answers Answers, ended func(Result)) (r Result, open bool) {
 	began := time.Now()
-	ctx, cancel := context.WithCancel(ctx)
-	up, lease, err := s.open(ctx, cancel, c, x)
+	up, lease, err := s.open(life, c, x)
 	if err != nil {
-		cancel()
 		x.End()
 		return refuse(c, x.ID, err, answers), false
 	}
-	p := &pair{client: c, upstream: up.Conn, over: cancel}
-	v := watchFirstByte(x, lease, early, s.Loop.Settings.FirstByte, s.failover(ctx, x, p))
+	p := &pair{client: c, upstream: up.Conn, over: life.Cancel}
+	v := watchFirstByte(x, lease, early, s.Loop.Settings.FirstByte, s.failover(life, x, p))
 	result := Result{Status: 200, Proxy: lease.Proxy, Opened: time.Since(began)}
 	if len(early) > 0 {
 		_, _ = up.Write(early) // who reads from it will notice if it is gone
@@ -79,18 +79,18 @@ func (s *Server) Serve(ctx context.Context, c net.Conn, early []byte, x *attempt
 
 // failover is how a tunnel can move. That of a session cannot: to its target the
 // client would be somebody else.
-func (s *Server) failover(ctx context.Context, x *attempts.Exchange, p *pair) failover {
+func (s *Server) failover(life *lifetime.Context, x *attempts.Exchange, p *pair) failover {
 	if x.Sticky() {
 		return failover{tunnel: p}
 	}
-	return failover{s, p, ctx}
+	return failover{s, p, life}
 }
 
 // open runs the attempts, and gives up when the client leaves.
-func (s *Server) open(ctx context.Context, cancel context.CancelFunc, c net.Conn, x *attempts.Exchange) (*upstream.Conn, *pool.Lease, error) {
-	stop := WatchGone(c, cancel)
+func (s *Server) open(life *lifetime.Context, c net.Conn, x *attempts.Exchange) (*upstream.Conn, *pool.Lease, error) {
+	stop := WatchGone(c, life.Cancel)
 	defer stop()
-	return attempts.Run(ctx, x, s.plan(x, nil))
+	return attempts.Run(life, x, s.plan(x, nil))
 }
 
 // plan is how a tunnel is opened; after is the lease of the tunnel that it is to
