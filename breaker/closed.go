@@ -29,7 +29,7 @@ func (m *machine) succeed(v Verdict, n moment, e *Effect) {
 
 func (m *machine) fail(v Verdict, n moment, e *Effect) {
 	m.record.miss()
-	m.run.fail(n.at, m.settings.Value().RunWindow)
+	m.run.fail(n.at, m.settings.Value().RunWindow, m.settings.Value().ConsecutiveFailures)
 	m.count(true, n)
 	m.judgeRun(v.Alone, n, e)
 }

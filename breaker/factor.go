@@ -12,15 +12,16 @@ const leastRamp = 0.1
 // published repeats, for those who pick, what they have to know of every
 // breaker at every pick. They take no lock. Reading one value of a report and
 // one of the next is harmless: either holds.
-//
-// machine.origin is written once, before any of gate, ramp and until leaves its
-// initial value: who has read another one may read the origin.
 type published struct {
 	gate  atomic.Int64 // before this instant Acquire refuses: never, if it is closed
 	ramp  atomic.Int64 // when the slow start began: never if it is over, notYet while resting
 	until atomic.Int64 // health.until
 	now   atomic.Int64 // health.now, as its bits
 	later atomic.Int64 // health.later, as its bits
+	// pass is the generation of the permits that everybody gets; 0 while not
+	// everybody does. What time alone does to a closed breaker can wait for the
+	// next report.
+	pass atomic.Uint32
 }
 
 // notYet is the beginning of a slow start that is still to come: after all
@@ -46,7 +47,7 @@ func (b *Breaker) Factor(now time.Time) float64 {
 	if ramp == never && until == never {
 		return math.Float64frombits(uint64(p.now.Load()))
 	}
-	at := instant(now.Sub(b.m.origin))
+	at := instantOf(now)
 	bits := p.now.Load()
 	if until != never && at >= until {
 		bits = p.later.Load()
@@ -67,7 +68,8 @@ func (s Settings) ramped(began, at instant) float64 {
 }
 
 // begin is for a breaker that nobody has used yet.
-func (p *published) begin() {
+func (p *published) begin(generation uint32) {
+	p.pass.Store(generation)
 	p.update(never, never, health{now: 1, until: never, later: 1})
 }
 
@@ -89,6 +91,13 @@ func store(p *atomic.Int64, v int64) {
 
 func (b *Breaker) publish(n moment) {
 	b.published.update(b.m.gate(), b.m.ramp(n), b.m.health(n))
+	pass := uint32(0)
+	if b.m.state == Closed {
+		pass = b.m.generation
+	}
+	if b.published.pass.Load() != pass {
+		b.published.pass.Store(pass)
+	}
 }
 
 // ramp is when the slow start began that is still going on. A proxy that was

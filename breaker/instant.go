@@ -5,10 +5,17 @@ import (
 	"time"
 )
 
-// instant is a point in time as nanoseconds since the origin of a machine. It
-// is a third of the size of a time.Time, fits an atomic, and, being a
-// difference of times with monotonic readings, does not move with the wall clock.
+// instant is a point in time as nanoseconds since the origin. It is a third of
+// the size of a time.Time, fits an atomic, and, being a difference of times with
+// monotonic readings, does not move with the wall clock.
 type instant int64
+
+// origin is what instants count from. Any time with a monotonic reading would
+// do: nothing is ever decided by it, and having one for all breakers saves them
+// 24 bytes each.
+var origin = time.Now()
+
+func instantOf(now time.Time) instant { return instant(now.Sub(origin)) }
 
 // never is the instant of what has not happened: before all others.
 const never instant = math.MinInt64
@@ -40,6 +47,8 @@ type moment struct {
 	now time.Time
 	at  instant
 }
+
+func momentOf(now time.Time) moment { return moment{now: now, at: instantOf(now)} }
 
 // time returns i with a monotonic reading, if now has one.
 func (n moment) time(i instant) time.Time {

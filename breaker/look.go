@@ -11,7 +11,7 @@ import "time"
 // proxies cheaply; true is no promise.
 func (b *Breaker) Ready(now time.Time) bool {
 	g := instant(b.published.gate.Load())
-	return g == never || instant(now.Sub(b.m.origin)) >= g
+	return g == never || instantOf(now) >= g
 }
 
 // Resting reports, without a lock, whether the breaker is anything but closed:

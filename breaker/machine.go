@@ -10,7 +10,6 @@ import (
 type machine struct {
 	settings unique.Handle[Settings] // most breakers of a pool have the same
 	random   func() float64
-	origin   time.Time // what instants count from: the first time seen
 
 	// The small fields stand together: there may be a hundred thousand machines.
 	state      State
@@ -42,7 +41,6 @@ func newMachine(s Settings, random func() float64) machine {
 		since:      never,
 		until:      never,
 		proved:     never,
-		run:        newRun(s.ConsecutiveFailures),
 		window:     newWindow(s.Window),
 	}
 }
@@ -52,7 +50,7 @@ func newMachine(s Settings, random func() float64) machine {
 // re-opens within one window has not recovered, it was only let off: its rest
 // goes on growing.
 func (m *machine) begin(now time.Time) (moment, Effect) {
-	n := m.moment(now)
+	n := momentOf(now)
 	var e Effect
 	if m.state == Closed && n.at >= m.since.add(m.settings.Value().Window) {
 		m.opensInRow = 0

@@ -70,7 +70,9 @@ func (n *naive) pass(now time.Time) {
 
 func (n *naive) acquire(now time.Time, lease time.Duration) (id int, probe, ok bool) {
 	n.pass(now)
-	defer func() { n.show(now) }()
+	if n.state != breaker.Closed { // else nothing is published either
+		defer func() { n.show(now) }()
+	}
 	switch n.state {
 	case breaker.Open:
 		if now.Before(n.until) {

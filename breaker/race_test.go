@@ -62,8 +62,8 @@ func TestManyGoroutinesNeverShareAProbe(t *testing.T) {
 	}
 }
 
-// TestFirstCallsAtTheSameTime is about the origin of time, which the first call
-// sets while Ready and Factor read without the lock.
+// TestFirstCallsAtTheSameTime is about those that read without the lock while
+// the first call changes what they read.
 func TestFirstCallsAtTheSameTime(t *testing.T) {
 	for range 100 {
 		b := breaker.New(breaker.DefaultSettings(), nil)

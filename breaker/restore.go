@@ -96,7 +96,9 @@ func (m *machine) recall(failures []time.Time, longest int, n moment) {
 		}
 	}
 	slices.Sort(recent)
-	m.run.failures = append(m.run.failures, recent[max(0, len(recent)-longest):]...)
+	if recent = recent[max(0, len(recent)-longest):]; len(recent) > 0 {
+		m.run.failures = append(make([]instant, 0, m.settings.Value().ConsecutiveFailures), recent...)
+	}
 }
 
 // recall takes those of the stored tallies that the window still reaches back

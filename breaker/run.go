@@ -10,24 +10,24 @@ import (
 // since the last success. They are counted apart, since a suspicion may be the
 // target's fault and must not make up for a missing failure.
 type run struct {
-	failures   []instant // the newest, oldest first, at most as many as it has room for
+	failures   []instant // the newest, oldest first; nil before the first
 	older      int32     // failures before those
 	suspicions int32
 }
 
-// newRun makes room for the run that opens a proxy of little traffic, so that
-// counting never allocates.
-func newRun(room int) run {
-	return run{failures: make([]instant, 0, room)}
-}
-
-// fail adds a failure and drops those too old to belong to the same run. Those
-// whose times are not kept stay as long as all do that came after them: on
-// a proxy busy enough to need so long a run they are moments apart.
-func (r *run) fail(at instant, window time.Duration) {
-	room := cap(r.failures)
+// fail adds a failure, if there is to be room for any, and drops those too old
+// to belong to the same run. Those whose times are not kept stay as long as all
+// do that came after them: on a proxy busy enough to need so long a run they are
+// moments apart.
+//
+// The first failure makes the room, which is that of the run that opens a proxy
+// of little traffic. Most of a large pool never need it.
+func (r *run) fail(at instant, window time.Duration, room int) {
 	if room == 0 {
 		return
+	}
+	if r.failures == nil {
+		r.failures = make([]instant, 0, room)
 	}
 	known := len(r.failures)
 	r.failures = slices.DeleteFunc(r.failures, func(t instant) bool { return aged(t, at, window) })

@@ -36,7 +36,7 @@ type Share struct {
 func (b *Breaker) Share(now time.Time) Share {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n := b.m.moment(now)
+	n := momentOf(now) // and not begin: somebody has to be told of a lost probe, and the next call that returns an Effect does that
 	m := &b.m
 	s := Share{
 		Edition: m.edition,
@@ -50,15 +50,6 @@ func (b *Breaker) Share(now time.Time) Share {
 		m.tell(&s, n)
 	}
 	return s
-}
-
-// moment is begin without what time has done to a probe: somebody has to be told
-// of a lost one, and the next call that returns an Effect does that.
-func (m *machine) moment(now time.Time) moment {
-	if m.origin.IsZero() {
-		m.origin = now
-	}
-	return moment{now: now, at: instant(now.Sub(m.origin))}
 }
 
 // tell hands out what is untold. With nothing against the proxy any more there
@@ -97,7 +88,7 @@ func (m *machine) tell(s *Share, n moment) {
 func (b *Breaker) Adopt(s Standing, edition uint32, now time.Time) (e Effect, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n := b.m.moment(now)
+	n := momentOf(now)
 	if b.m.edition != edition {
 		return Effect{}, false
 	}

@@ -211,9 +211,9 @@ func (x *Exchange) skip(v *view, m *Proxy, now time.Time) Skip {
 	if slices.Contains(x.banned, m.runtime) {
 		return Banned
 	}
-	again := m.Spec.Rotating || len(v.members) == 1
 	for i := range x.attempts {
-		if a := &x.attempts[i]; a.Proxy.runtime == m.runtime && (!again || a.Signal.dial()) {
+		a := &x.attempts[i]
+		if a.Proxy.runtime == m.runtime && (a.Signal.dial() || !m.Spec.Rotating && len(v.members) != 1) {
 			return Tried
 		}
 	}
@@ -253,7 +253,9 @@ func (x *Exchange) permits(m *Proxy, now time.Time, lease time.Duration, events 
 	}
 	var effect breaker.Effect
 	held.own, effect, granted = m.breaker.Load().Acquire(now, lease)
-	p.note(m, effect, Event{Request: x.id}, now, events)
+	if effect.Changed || !granted || held.own.Probe() { // else there is nothing to note
+		p.note(m, effect, Event{Request: x.id}, now, events)
+	}
 	if !granted {
 		p.settleSegment(m, held.segment, breaker.Verdict{Outcome: breaker.Ignored}, Event{}, now, events)
 	}
