@@ -2,6 +2,7 @@ package pool
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"sync/atomic"
 )
@@ -13,7 +14,10 @@ const fanout = 8
 // heaviest is what the greatest weight of a tree counts as. Weights are whole
 // numbers in there: sums of those are the same in whatever order they change,
 // and a million of the greatest fit into 64 bits.
-const heaviest = 1 << 40
+const (
+	heaviestBits = 40
+	heaviest     = 1 << heaviestBits
+)
 
 // sumTree draws an index with a probability proportional to its weight. Setting
 // a weight costs O(log n) as drawing does, so the shares stay right while
@@ -86,8 +90,11 @@ func (t *sumTree) total() (sum uint64) {
 
 // draw returns an index, or -1 when every weight is zero.
 func (t *sumTree) draw() int {
-	for {
-		total := t.total()
+	total := t.total()
+	if i, ok := t.throw(total); ok {
+		return i
+	}
+	for ; ; total = t.total() {
 		if total == 0 {
 			return -1
 		}
@@ -95,6 +102,28 @@ func (t *sumTree) draw() int {
 			return i
 		}
 	}
+}
+
+// throws is how often throw tries its luck.
+const throws = 4
+
+// throw draws without walking down the tree, which costs a cache miss a level:
+// it takes any index, and keeps it with a probability proportional to its
+// weight. What it returns therefore is distributed as what find returns. False:
+// luck kept none, or was not tried since it would rather not, as too many are out
+// or the weights too different.
+func (t *sumTree) throw(total uint64) (int, bool) {
+	n := uint64(len(t.leaves))
+	if n <= fanout*fanout || total/heaviest < n/throws {
+		return 0, false
+	}
+	for range throws {
+		i, fraction := bits.Mul64(rand.Uint64(), n)
+		if fraction>>(64-heaviestBits) < t.leaves[i].Load() {
+			return int(i), true
+		}
+	}
+	return 0, false
 }
 
 // find returns the index within whose share of the total r lies; false when the

@@ -79,3 +79,40 @@ func TestSumTreeDrawsWhileWeightsChange(t *testing.T) {
 		t.Errorf("the total is %d in the end", got)
 	}
 }
+
+// TestSumTreeThrowsFollowTheWeights is about draws that do not walk down the tree.
+func TestSumTreeThrowsFollowTheWeights(t *testing.T) {
+	const n, draws = 600, 200_000
+	weights := [...]float64{1, 3, 5, 0}
+	tree := newSumTree(n, 5)
+	for i := range n {
+		tree.set(i, weights[i%len(weights)])
+	}
+	var counts [len(weights)]int
+	thrown := 0
+	for range draws {
+		if i, ok := tree.throw(tree.total()); ok {
+			counts[i%len(weights)]++
+			thrown++
+		}
+	}
+	if thrown < draws*9/10 {
+		t.Errorf("%d of %d throws found somebody", thrown, draws)
+	}
+	for i, w := range weights {
+		if got, want := float64(counts[i])/float64(thrown), w/9; math.Abs(got-want) > 0.01 {
+			t.Errorf("weight %v has a share of %.3f, want %.3f", w, got, want)
+		}
+	}
+}
+
+func TestSumTreeDoesNotThrowWhenNearlyAllAreOut(t *testing.T) {
+	tree := newSumTree(1000, 1)
+	tree.set(17, 1)
+	if _, ok := tree.throw(tree.total()); ok {
+		t.Error("it was lucky, and should not have tried")
+	}
+	if got := tree.draw(); got != 17 {
+		t.Errorf("drew %d", got)
+	}
+}
