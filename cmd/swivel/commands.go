@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"time"
 
 	"swivel/cmd/swivel/internal/admin"
 	"swivel/cmd/swivel/internal/auth"
+	"swivel/cmd/swivel/internal/certificate"
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/daemon"
 	"swivel/cmd/swivel/internal/eventlog"
@@ -25,19 +27,39 @@ type settings struct {
 	AllowOpenProxy *bool            `help:"Serve anyone who can reach a listen address that is not loopback."`
 	User           []string         `help:"A client that is served, with the bcrypt hash of its password (htpasswd -nB NAME); may be repeated. Without any, all are." sep:"none" placeholder:"NAME:HASH"`
 	UsersFile      *string          `help:"File with such clients, as htpasswd -B makes it." type:"path" placeholder:"FILE"`
+	TLSCert        *string          `name:"tls-cert" help:"Speak TLS to clients, and show them this certificate, in PEM with those of its authority behind it." type:"path" placeholder:"FILE"`
+	TLSKey         *string          `name:"tls-key" help:"Its private key, in PEM." type:"path" placeholder:"FILE"`
 	LogFormat      *string          `help:"json or console." placeholder:"FORMAT"`
 	LogLevel       *string          `help:"debug, info, warn or error." placeholder:"LEVEL"`
 }
 
-// load makes the configuration of defaults, file, environment and flags, and
-// reports all that is wrong with it at once.
+// load is read, and reports at once what is wrong with the files that are named
+// too.
 func (f *settings) load(s streams, defaults config.Config, adjust func(*config.Config)) (config.Config, error) {
+	c, err := f.read(s, defaults, adjust)
+	_, usersErr := auth.Read(c.Users, c.UsersFile)
+	var certErr error
+	if c.TLSCert != "" && c.TLSKey != "" {
+		_, certErr = certificate.Read(c.TLSCert, c.TLSKey)
+	}
+	if err := errors.Join(err, usersErr, certErr); err != nil {
+		return c, usageError{err}
+	}
+	return c, nil
+}
+
+// read makes the configuration of defaults, file, environment and flags, and
+// reports all that is wrong with it at once. A reload needs no more: it reads the
+// files of users and of the certificate itself, and may refuse one of them alone.
+func (f *settings) read(s streams, defaults config.Config, adjust func(*config.Config)) (config.Config, error) {
 	c, err := config.Load(defaults, f.Config, s.env)
 	override(&c.Listen, f.Listen)
 	override(&c.Admin, f.Admin)
 	override(&c.DB, f.DB)
 	override(&c.AllowOpenProxy, f.AllowOpenProxy)
 	override(&c.UsersFile, f.UsersFile)
+	override(&c.TLSCert, f.TLSCert)
+	override(&c.TLSKey, f.TLSKey)
 	if len(f.User) > 0 {
 		c.Users = f.User
 	}
@@ -47,10 +69,9 @@ func (f *settings) load(s streams, defaults config.Config, adjust func(*config.C
 	if adjust != nil {
 		adjust(&c)
 	}
-	_, usersErr := auth.Read(c.Users, c.UsersFile)
 	_, tokenErr := admin.ReadToken(c.AdminToken, c.AdminTokenFile)
 	_, logErr := eventlog.New(io.Discard, c.Log.Format, c.Log.Level)
-	if err := errors.Join(err, c.Validate(), usersErr, tokenErr, logErr); err != nil {
+	if err := errors.Join(err, c.Validate(), tokenErr, logErr); err != nil {
 		return c, usageError{err}
 	}
 	return c, nil
@@ -73,19 +94,18 @@ func (c *serveCmd) Run(s streams) error {
 	if err != nil {
 		return usageError{err}
 	}
-	load := func() (config.Config, error) {
-		return c.load(s, config.Default(), func(cfg *config.Config) {
-			c.lists(cfg)
-			sockets.Override(cfg)
-		})
+	adjust := func(cfg *config.Config) {
+		c.lists(cfg)
+		sockets.Override(cfg)
 	}
-	cfg, err := load()
+	cfg, err := c.load(s, config.Default(), adjust)
 	if err != nil {
 		return err
 	}
+	again := func() (config.Config, error) { return c.read(s, config.Default(), adjust) }
 	ctx, cancel := untilSignal()
 	defer cancel()
-	return serve(ctx, cfg, load, sockets, s)
+	return serve(ctx, cfg, again, sockets, s)
 }
 
 func (c *serveCmd) lists(cfg *config.Config) {
@@ -124,6 +144,11 @@ func (c *configCheckCmd) Run(s streams) error {
 	for _, note := range lists.Notes {
 		_, _ = fmt.Fprintln(s.out, note)
 	}
+	if pair, err := certificate.Read(cfg.TLSCert, cfg.TLSKey); err == nil {
+		if concern := certificate.Concern(pair, time.Now()); concern != "" {
+			_, _ = fmt.Fprintln(s.out, "warning: tls_cert: "+concern)
+		}
+	}
 	_, _ = fmt.Fprintf(s.out, "ok: %d proxies, %d lines skipped, %d duplicates merged\n", len(lists.Specs), len(lists.Skipped), lists.Merged)
 	return nil
 }
@@ -142,7 +167,7 @@ func (c *configPrintCmd) Run(s streams) error {
 	}
 	text, printErr := cfg.Print(config.Origins{File: c.Config, Env: s.env, Flags: map[string]bool{
 		"listen": c.Listen != nil, "admin": c.Admin != nil, "db": c.DB != nil, "grace": c.Grace != nil, "users": len(c.User) > 0,
-		"allow_open_proxy": c.AllowOpenProxy != nil, "users_file": c.UsersFile != nil, "proxies": len(c.Proxies) > 0,
+		"allow_open_proxy": c.AllowOpenProxy != nil, "users_file": c.UsersFile != nil, "tls_cert": c.TLSCert != nil, "tls_key": c.TLSKey != nil, "proxies": len(c.Proxies) > 0,
 		"log.format": c.LogFormat != nil, "log.level": c.LogLevel != nil,
 	}})
 	_, _ = s.out.Write(text)

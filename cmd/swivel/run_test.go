@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"swivel/cmd/swivel/internal/certificate/certtest"
 )
 
 // check runs "config check" and returns the exit code and what it printed.
@@ -72,6 +75,26 @@ func TestUsersAreCheckedWithEverythingElse(t *testing.T) {
 	const hash = ":$2y$05$......................" + "..............................." // of no password that is known
 	if code, _, errOut := check(t, map[string]string{"SWIVEL_USERS": "alice" + hash + ", bob" + hash}, "--proxies", list, "--listen", "0.0.0.0:1"); code != exitOK {
 		t.Errorf("exit code %d: %s", code, errOut)
+	}
+}
+
+func TestCertificateIsCheckedWithEverythingElse(t *testing.T) {
+	list := write(t, "proxies.txt", "127.0.0.1:1\n")
+	cert, key := certtest.Pair(t, "swivel.test", time.Time{}, time.Date(2020, 1, 2, 3, 4, 0, 0, time.UTC))
+	_, other := certtest.Pair(t, "other.test", time.Time{}, time.Now().Add(time.Hour))
+	certFile, keyFile, otherFile := write(t, "cert.pem", string(cert)), write(t, "key.pem", string(key)), write(t, "other.pem", string(other))
+	for _, c := range []struct {
+		key, listen, out, errOut string
+		code                     int
+	}{
+		{keyFile, "127.0.0.1:1", "warning: tls_cert: the certificate expired on 2020-01-02 03:04 UTC: clients will not accept it\nok: ", "", exitOK},
+		{otherFile, "127.0.0.1:1", "", "swivel: tls_key: " + otherFile + " is not the key of the first certificate in " + certFile + "\n", exitUsage},
+		{keyFile, "0.0.0.0:1", "", "swivel: listen: 0.0.0.0:1 can be reached", exitUsage}, // TLS says who swivel is, not who the client is
+	} {
+		code, out, errOut := check(t, map[string]string{"SWIVEL_TLS_CERT": certFile}, "--tls-key", c.key, "--listen", c.listen, "--proxies", list)
+		if code != c.code || !strings.HasPrefix(out, c.out) || !strings.HasPrefix(errOut, c.errOut) || c.code == exitUsage && out != "" {
+			t.Errorf("%+v: exit code %d: %s%s", c, code, out, errOut)
+		}
 	}
 }
 

@@ -29,6 +29,8 @@ type Config struct {
 	AllowOpenProxy bool     `yaml:"allow_open_proxy"` // serve anyone who can reach the port
 	Users          []string `yaml:"users"`            // NAME:HASH of the clients that are served; none: all
 	UsersFile      string   `yaml:"users_file"`       // htpasswd file with more of them
+	TLSCert        string   `yaml:"tls_cert"`         // file with the certificate that clients are shown, and those between it and its authority behind it; none: no TLS is spoken with them
+	TLSKey         string   `yaml:"tls_key"`          // file with its private key
 
 	Strategy    pool.Strategy      `yaml:"strategy"`     // how a proxy is picked: weighted, round-robin, least-inflight or fastest
 	OnExhausted attempts.Exhausted `yaml:"on_exhausted"` // what happens when none can be picked: reject, wait or direct

@@ -45,6 +45,12 @@ func (c *Config) Validate() error {
 		problems = append(problems, fmt.Errorf(key+": "+format, args...))
 	}
 	c.checkListen(bad)
+	switch {
+	case c.TLSCert != "" && c.TLSKey == "":
+		bad("tls_key", "want the file with the key of tls_cert")
+	case c.TLSCert == "" && c.TLSKey != "":
+		bad("tls_cert", "want the file with the certificate that tls_key belongs to")
+	}
 	if c.DB == "" {
 		bad("db", "want a file, or :memory: to keep nothing")
 	}

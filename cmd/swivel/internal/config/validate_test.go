@@ -158,3 +158,21 @@ func TestZeroConfigurationIsRefusedWithEveryProblem(t *testing.T) {
 		}
 	}
 }
+
+func TestCertificateAndKeyGoTogether(t *testing.T) {
+	for _, c := range []struct{ cert, key, want string }{
+		{"cert.pem", "key.pem", ""},
+		{"cert.pem", "", "tls_key: want the file with the key of tls_cert"},
+		{"", "key.pem", "tls_cert: want the file with the certificate that tls_key belongs to"},
+	} {
+		cfg := Default()
+		cfg.TLSCert, cfg.TLSKey = c.cert, c.key
+		got := ""
+		if err := cfg.Validate(); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%q, %q: %q", c.cert, c.key, got)
+		}
+	}
+}

@@ -26,6 +26,7 @@ import (
 	"swivel/cmd/swivel/internal/attempts"
 	"swivel/cmd/swivel/internal/auth"
 	"swivel/cmd/swivel/internal/canary"
+	"swivel/cmd/swivel/internal/certificate"
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/eventlog"
 	"swivel/cmd/swivel/internal/feed"
@@ -68,6 +69,7 @@ type Daemon struct {
 	registry   *tunnel.Registry
 	loop       *attempts.Loop
 	guard      *auth.Guard
+	shown      *certificate.Shown // nil: no TLS is spoken with clients
 	front      *front.Front
 	metrics    *metrics.Metrics
 	traffic    *traffic.Recorder
@@ -84,8 +86,9 @@ type Daemon struct {
 	pauses   pauses
 	reloadMu sync.Mutex // serialises Reload
 	sources  *Sources   // guarded by reloadMu
-	// listsNamed tells a watch that there are other lists now.
-	listsNamed chan struct{}
+	seen     seenFiles  // but the lists; guarded by reloadMu
+	// filesNamed tells a watch that there are other files now.
+	filesNamed chan struct{}
 	readConfig func() (config.Config, error) // nil: not read again
 	// stored answers what the database knows of those that join the pool; nil
 	// but while it is filled.
@@ -126,12 +129,10 @@ func OpenLists(ctx context.Context, cfg config.Config, lists Lists, log *eventlo
 // openWith is OpenLists with a store of the caller's choice, which becomes the
 // daemon's to close.
 func openWith(ctx context.Context, cfg config.Config, lists Lists, sockets systemd.Sockets, log *eventlog.Log, open storeOpener) (*Daemon, error) {
-	d := &Daemon{guesses: guesses{tell: rate.Sometimes{Interval: guessesEvery}}, cfg: cfg, log: log, ballast: ballast(), sources: new(Sources), listsNamed: make(chan struct{}, 1)}
-	users, err := auth.Read(cfg.Users, cfg.UsersFile)
-	if err != nil {
+	d := &Daemon{guesses: guesses{tell: rate.Sometimes{Interval: guessesEvery}}, cfg: cfg, log: log, ballast: ballast(), sources: new(Sources), filesNamed: make(chan struct{}, 1)}
+	if err := d.readFiles(); err != nil {
 		return nil, err
 	}
-	d.guard = auth.NewGuard(users)
 	if err := d.listen(ctx, sockets); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
@@ -295,6 +296,9 @@ func (d *Daemon) build() {
 		Guard:     d.guard,
 		Rate:      limit.NewRate(d.cfg.Limits.ClientRate),
 		PerClient: limit.NewConnections(d.cfg.Limits.ClientConnections),
+	}
+	if d.shown != nil {
+		d.front.TLS = d.shown.Config()
 	}
 }
 

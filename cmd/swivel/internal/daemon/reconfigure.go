@@ -53,8 +53,13 @@ func (d *Daemon) nameLists(sources []string) {
 		return
 	}
 	d.cfg.Proxies = sources
+	d.tellWatch()
+}
+
+// tellWatch says that there are other files to be watched now.
+func (d *Daemon) tellWatch() {
 	select {
-	case d.listsNamed <- struct{}{}:
+	case d.filesNamed <- struct{}{}:
 	default: // somebody is going to look anyway
 	}
 }

@@ -11,15 +11,13 @@ import (
 
 	"swivel/breaker"
 	"swivel/cmd/swivel/internal/admin"
-	"swivel/cmd/swivel/internal/auth"
-	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/feed"
 	"swivel/pool"
 )
 
-// Reload reads the lists, the file of users and the configuration again. With any
-// list unreadable or empty the old pool stays, with a bad line of the others the
-// old users and the old configuration do; the error says so. A proxy that is back
+// Reload reads the lists, the file of users, the certificate and the configuration
+// again. With any list unreadable or empty the old pool stays, and so does each of
+// the others with which something is wrong; the error says so. A proxy that is back
 // on a list goes on where it was.
 func (d *Daemon) Reload() (admin.Reloaded, error) { return d.reload(context.Background()) }
 
@@ -61,28 +59,35 @@ func (d *Daemon) reload(ctx context.Context) (admin.Reloaded, error) {
 	_ = d.log.SetLevel(next.Log.Level) // which was valid
 	d.cfg.Log.Level = next.Log.Level
 	usersErr := d.reloadUsers(next)
+	certErr := d.reloadCertificate()
 	lists, err := d.sources.Read(ctx, next.Proxies, d.cfg.BreakerSettings())
 	done, err := d.take(lists, err)
 	if err == nil {
 		d.nameLists(next.Proxies)
 	}
 	done.RestartNeeded = restart
-	return done, errors.Join(configErr, usersErr, err)
+	return done, errors.Join(configErr, usersErr, certErr, err)
 }
 
-// reloadChanged reads the list files again if they are not as they were read.
-// URLs are not asked for that: whoever saves a file ten times does not want to ask
-// a vendor ten times.
+// reloadChanged reads those files again that are not as they were read. URLs are
+// not asked for that: whoever saves a file ten times does not want to ask a vendor
+// ten times.
 func (d *Daemon) reloadChanged(ctx context.Context, files map[string]fs.FileInfo) {
 	d.reloadMu.Lock()
 	defer d.reloadMu.Unlock()
-	if !d.sources.changed(files) {
+	if d.seen.changed(files, d.cfg.UsersFile) {
+		_ = d.reloadUsers(d.cfg) // the log says it, here and below
+	}
+	if d.seen.changed(files, d.cfg.TLSCert, d.cfg.TLSKey) {
+		_ = d.reloadCertificate()
+	}
+	if !d.sources.seen.changed(files, d.cfg.Proxies...) {
 		return
 	}
-	d.sources.note(files)
+	d.sources.seen.note(files)
 	lists, err := d.sources.readFiles(ctx, d.cfg.Proxies, d.cfg.BreakerSettings())
 	if ctx.Err() == nil {
-		_, _ = d.take(lists, err) // the log says it
+		_, _ = d.take(lists, err)
 	}
 }
 
@@ -117,23 +122,6 @@ func (d *Daemon) take(lists Lists, err error) (admin.Reloaded, error) {
 		done.Stale = append(done.Stale, stale.Error())
 	}
 	return done, nil
-}
-
-// reloadUsers leaves alone what each client has under way: that was begun by
-// somebody who was allowed to.
-func (d *Daemon) reloadUsers(next config.Config) error {
-	if next.UsersFile == "" && slices.Equal(next.Users, d.cfg.Users) && d.cfg.UsersFile == "" {
-		return nil
-	}
-	users, err := auth.Read(next.Users, next.UsersFile)
-	if err != nil {
-		d.log.Error().Err(err).Msg("reload of the users refused: the old ones stay")
-		return fmt.Errorf("%w: the old users stay", err)
-	}
-	d.guard.Replace(users)
-	d.cfg.Users, d.cfg.UsersFile = next.Users, next.UsersFile
-	d.log.Info().Int("users", users.Len()).Msg("users reloaded")
-	return nil
 }
 
 // replace changes the members of the pool. The rows of the database are read

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 
@@ -19,9 +18,7 @@ import (
 type Sources struct {
 	dir  string // where lists of URLs are kept for the next start; "": nowhere
 	kept map[string]keptList
-	// seen are the files as they were when they were read last, whatever came of
-	// it.
-	seen map[string]fs.FileInfo
+	seen seenFiles
 }
 
 // ReadLists reads lists once, as Sources does.
@@ -99,7 +96,7 @@ func (s *Sources) readFile(path string) (pool.List, error) {
 	}
 	defer func() { _ = f.Close() }()
 	if info, err := f.Stat(); err == nil {
-		s.note(map[string]fs.FileInfo{path: info})
+		s.seen.note(map[string]fs.FileInfo{path: info})
 	}
 	list, err := pool.ParseList(f, os.LookupEnv)
 	return list, plain(err)
@@ -140,31 +137,6 @@ func (s *Sources) fetch(ctx context.Context, source string, known version, all *
 		}
 	}
 	return keptList{now, list}, err
-}
-
-// note remembers files as they are when they are read, or cannot be: one that
-// cannot is not to be tried again and again.
-func (s *Sources) note(files map[string]fs.FileInfo) {
-	if s.seen == nil {
-		s.seen = map[string]fs.FileInfo{}
-	}
-	maps.Copy(s.seen, files)
-}
-
-// changed says whether one of the files is not any more as it was read. One that
-// is missing may be about to be replaced.
-func (s *Sources) changed(now map[string]fs.FileInfo) bool {
-	for path, info := range now {
-		if !unchanged(s.seen[path], info) {
-			return true
-		}
-	}
-	return false
-}
-
-// unchanged says whether a file has not changed.
-func unchanged(a, b fs.FileInfo) bool {
-	return a != nil && b != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 // plain cuts the operation and the path off an error of the os package.

@@ -3,18 +3,17 @@ package daemon
 import (
 	"context"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
 
-// quiet is how long list files must not have changed before they are read: long
+// quiet is how long files must not have changed before they are read: long
 // enough for whoever writes one in several steps.
 const quiet = 300 * time.Millisecond
 
-// watch tells when list files have changed.
+// watch tells when the files of lists, of users and of the certificate have changed.
 //
 // It watches folders, because a file that is replaced, as editors and mv do,
 // takes a watch on itself along. There much else may go on, such as a log or the
@@ -30,12 +29,12 @@ type watch struct {
 
 // newWatch begins to watch; nil if there are no files, or it cannot.
 func (d *Daemon) newWatch() *watch {
-	if len(d.lists()) == 0 {
+	if len(d.filePaths()) == 0 {
 		return nil
 	}
 	events, err := fsnotify.NewWatcher()
 	if err != nil {
-		d.log.Warn().Err(err).Msg("list files cannot be watched: they are read again with a reload only")
+		d.log.Warn().Err(err).Msg("files cannot be watched: they are read again with a reload only")
 		return nil
 	}
 	w := &watch{d: d, events: events, due: time.NewTimer(quiet), armed: true, told: map[string]bool{}}
@@ -43,7 +42,7 @@ func (d *Daemon) newWatch() *watch {
 	return w
 }
 
-// run reloads when a list file has changed, until ctx ends.
+// run reloads when a file has changed, until ctx ends.
 func (w *watch) run(ctx context.Context) {
 	defer func() { _ = w.events.Close() }()
 	for {
@@ -54,7 +53,7 @@ func (w *watch) run(ctx context.Context) {
 			w.arm()
 		case <-w.events.Errors: // too many events, of which some are lost
 			w.arm()
-		case <-w.d.listsNamed:
+		case <-w.d.filesNamed:
 			w.follow()
 			w.arm()
 		case <-w.due.C:
@@ -76,7 +75,7 @@ func (w *watch) arm() {
 // since the last look either.
 func (w *watch) look(ctx context.Context) {
 	w.armed = false
-	now := w.d.listFiles()
+	now := stat(w.d.filePaths())
 	settled := len(now) == len(w.last)
 	for path, info := range now {
 		settled = settled && unchanged(w.last[path], info)
@@ -89,9 +88,9 @@ func (w *watch) look(ctx context.Context) {
 	w.follow()
 }
 
-// follow watches the folders of all list files, and where links lead to.
+// follow watches the folders of all files, and where links lead to.
 func (w *watch) follow() {
-	for path := range w.d.listFiles() {
+	for path := range stat(w.d.filePaths()) {
 		folders := []string{filepath.Dir(path)}
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			folders = append(folders, filepath.Dir(real))
@@ -99,22 +98,25 @@ func (w *watch) follow() {
 		for _, folder := range folders {
 			if err := w.events.Add(folder); err != nil && !w.told[folder] {
 				w.told[folder] = true
-				w.d.log.Warn().Err(err).Str("folder", folder).Msg("list files cannot be watched: they are read again with a reload only")
+				w.d.log.Warn().Err(err).Str("folder", folder).Msg("files cannot be watched: they are read again with a reload only")
 			}
 		}
 	}
 }
 
-// listFiles are the lists that are files and exist, as they are now.
-func (d *Daemon) listFiles() map[string]fs.FileInfo {
-	files := map[string]fs.FileInfo{}
-	for _, source := range d.lists() {
-		if isURL(source) {
-			continue
-		}
-		if info, err := os.Stat(source); err == nil && info.Mode().IsRegular() {
-			files[source] = info
+// filePaths are the files that are read again when they change.
+func (d *Daemon) filePaths() (paths []string) {
+	d.reloadMu.Lock()
+	defer d.reloadMu.Unlock()
+	for _, source := range d.cfg.Proxies {
+		if !isURL(source) {
+			paths = append(paths, source)
 		}
 	}
-	return files
+	for _, path := range []string{d.cfg.UsersFile, d.cfg.TLSCert, d.cfg.TLSKey} {
+		if path != "" {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }

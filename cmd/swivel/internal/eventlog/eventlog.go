@@ -218,3 +218,8 @@ func (l *Log) Panic(client net.Addr, value any, stack []byte) {
 func (l *Log) AcceptFailed(err error, pause time.Duration) {
 	l.Error().Err(err).Dur("pause_ms", pause).Msg("cannot serve more connections: raise the limit of open files (ulimit -n)")
 }
+
+// HandshakeFailed reports that a client and swivel could not agree on TLS.
+func (l *Log) HandshakeFailed(client net.Addr, err error) {
+	l.Warn().Stringer("client", client).Err(err).Msg("TLS with a client came to nothing")
+}

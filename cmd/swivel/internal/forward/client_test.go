@@ -2,6 +2,7 @@ package forward_test
 
 import (
 	"bufio"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -13,8 +14,15 @@ import (
 // client is a raw HTTP client.
 type client struct {
 	t testing.TB
-	*net.TCPConn
-	br *bufio.Reader
+	wire
+	tcp *net.TCPConn
+	br  *bufio.Reader
+}
+
+// wire is TCP, or TLS over it.
+type wire interface {
+	net.Conn
+	CloseWrite() error
 }
 
 // dial connects to the rig until the test ends.
@@ -26,7 +34,15 @@ func (r *rig) dial() *client {
 	}
 	_ = c.SetDeadline(time.Now().Add(patience))
 	r.t.Cleanup(func() { _ = c.Close() })
-	return &client{r.t, c.(*net.TCPConn), bufio.NewReader(c)}
+	tcp := c.(*net.TCPConn)
+	if clientTLS == nil {
+		return &client{r.t, tcp, tcp, bufio.NewReader(c)}
+	}
+	secure := tls.Client(c, &tls.Config{InsecureSkipVerify: true})
+	if err := secure.Handshake(); err != nil {
+		r.t.Fatal(err)
+	}
+	return &client{r.t, secure, tcp, bufio.NewReader(secure)}
 }
 
 func (c *client) write(s string) {

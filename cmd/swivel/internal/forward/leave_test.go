@@ -11,7 +11,7 @@ import (
 // leaving is how a client goes away.
 var leaving = map[string]func(*client){
 	"by close": func(c *client) { _ = c.Close() },
-	"by reset": func(c *client) { _ = c.SetLinger(0); _ = c.Close() },
+	"by reset": func(c *client) { _ = c.tcp.SetLinger(0); _ = c.tcp.Close() },
 }
 
 // requests of every kind of body.

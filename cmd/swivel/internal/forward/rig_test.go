@@ -69,6 +69,7 @@ func newRig(t testing.TB, l limits, specs ...pool.Spec) *rig {
 		Tunnel:   &tunnel.Server{Loop: loop, Dialer: dialer, Registry: registry},
 		Forward:  forward.New(transports, registry, forward.Settings{Response: response, Bans: l.bans, Retries: l.retries}),
 		Log:      log,
+		TLS:      clientTLS,
 	}
 	ln, err := front.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {

@@ -43,11 +43,14 @@ func TestBulkIsRelayedByteForByteBothWaysAtOnce(t *testing.T) {
 	p := r.proxy(func(c *peer) {
 		c.head()
 		c.send(ok200)
+		written := make(chan struct{})
 		go func() {
+			defer close(written)
 			_, _ = c.Write(down)
 			_ = c.CloseWrite()
 		}()
 		received <- sameBytes(c.br, up)
+		<-written // the end of the script closes the connection
 	})
 	r.start(p.addr())
 	c := r.connect(target)
@@ -78,7 +81,7 @@ func TestReaderThatStallsLosesNothing(t *testing.T) {
 	})
 	r.start(p.addr())
 	c := r.connect(target)
-	_ = c.SetReadBuffer(256 << 10)
+	_ = c.tcp.SetReadBuffer(256 << 10)
 	select {
 	case <-written:
 		t.Fatal("32 MiB were taken off a proxy whose client reads nothing")

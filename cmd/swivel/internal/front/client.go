@@ -44,6 +44,9 @@ var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10)
 func (c *client) serve() {
 	defer c.end()
 	defer c.survive()
+	if c.front.TLS != nil && !c.handshake(c.front.Settings.HeaderTimeout) {
+		return
+	}
 	c.br = readers.Get().(*bufio.Reader)
 	c.br.Reset(c.conn)
 	// The first head is due from the start: an honest client connects when it
@@ -177,15 +180,19 @@ func (c *client) refuseParse(r *request, err error) {
 
 func (c *client) refusePlace() {
 	defer c.front.forget(c)
-	c.refuse(unread(), c.refused)
+	if c.front.TLS == nil || c.handshake(writeTimeout) {
+		c.refuse(unread(), c.refused)
+	}
 	c.lingerClose()
 }
 
 // refuseQuickly refuses one of too many at once. Its answer is lost if it has
 // sent something that is still on its way; it fits into the buffer of a new
-// connection, so that this does not wait.
+// connection, so that this does not wait. With TLS nothing can be said that soon.
 func (c *client) refuseQuickly() {
-	_, _ = c.tcp.Write(refusal(unread(), c.refused))
+	if c.front.TLS == nil {
+		_, _ = c.tcp.Write(refusal(unread(), c.refused))
+	}
 	_ = c.tcp.Close()
 }
 

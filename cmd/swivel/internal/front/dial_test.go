@@ -2,6 +2,7 @@ package front
 
 import (
 	"bufio"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -13,9 +14,16 @@ import (
 
 // testClient is a client of the front.
 type testClient struct {
-	*net.TCPConn
-	t  testing.TB
-	br *bufio.Reader
+	wire
+	tcp *net.TCPConn
+	t   testing.TB
+	br  *bufio.Reader
+}
+
+// wire is TCP, or TLS over it.
+type wire interface {
+	net.Conn
+	CloseWrite() error
 }
 
 func (r *rig) dial() *testClient {
@@ -26,7 +34,14 @@ func (r *rig) dial() *testClient {
 	}
 	_ = conn.SetDeadline(time.Now().Add(patience))
 	r.t.Cleanup(func() { _ = conn.Close() }) // before the rig's own
-	return &testClient{conn.(*net.TCPConn), r.t, bufio.NewReader(conn)}
+	c := &testClient{wire: conn.(*net.TCPConn), tcp: conn.(*net.TCPConn), t: r.t}
+	if r.tls != nil {
+		secure := tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
+		_ = secure.Handshake() // what is wrong shows when it is used
+		c.wire = secure
+	}
+	c.br = bufio.NewReader(c.wire)
+	return c
 }
 
 func (c *testClient) send(text string) {
@@ -96,8 +111,8 @@ func (c *testClient) expectEnd() {
 }
 
 func (c *testClient) reset() {
-	_ = c.SetLinger(0)
-	_ = c.Close()
+	_ = c.tcp.SetLinger(0)
+	_ = c.tcp.Close()
 }
 
 func brief(b []byte) string {

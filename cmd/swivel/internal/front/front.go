@@ -2,6 +2,7 @@ package front
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"sync"
@@ -40,6 +41,7 @@ type Front struct {
 	Traffic  *traffic.Recorder // nil: nothing is remembered
 	Self     Self
 	Targets  *targets.Rules // nil: all are allowed
+	TLS      *tls.Config    // nil: it is not spoken
 
 	Guard     *auth.Guard        // nil: nobody has to authenticate
 	Rate      *limit.Rate        // of the exchanges of one client; nil: no limit
@@ -51,6 +53,7 @@ type Front struct {
 	empty    chan struct{} // closed when stopping and no connection is left
 	stopping bool
 	warned   time.Time // that descriptors are missing
+	failed   time.Time // a handshake, of which the log told
 }
 
 // Listen opens the listening socket. Keep-alive is set once here: accepted

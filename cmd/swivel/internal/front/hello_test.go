@@ -85,7 +85,7 @@ func (b *buffered) Read(p []byte) (int, error) { return b.r.Read(p) }
 
 // asksOverTLS makes one exchange over TLS through a tunnel.
 func (c *testClient) asksOverTLS() error {
-	conn := tls.Client(&buffered{c.TCPConn, c.br}, &tls.Config{InsecureSkipVerify: true})
+	conn := tls.Client(&buffered{c.wire, c.br}, &tls.Config{InsecureSkipVerify: true})
 	if _, err := io.WriteString(conn, "hello\n"); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package front
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -47,6 +48,7 @@ type rig struct {
 	users    []string      // name:password
 	rate     float64       // of a client's exchanges
 	most     int           // of a client's connections
+	tls      *tls.Config   // to speak with clients
 
 	closers []func() // run in reverse order
 	stop    func()   // accepts no more
@@ -60,6 +62,7 @@ func newRig(t testing.TB) *rig {
 			ProbePatience: patience, HedgeOff: true},
 		timeouts: upstream.Timeouts{Dial: patience, Handshake: patience},
 		options:  pool.Options{ProbeRate: 1e6, Salt: []byte("salt"), Breaker: breaker.DefaultSettings()},
+		tls:      clientTLS,
 	}
 	goroutines, fds := runtime.NumGoroutine(), openFDs(t)
 	t.Cleanup(func() {
@@ -101,7 +104,7 @@ func (r *rig) start(lines ...string) {
 		Settings: r.settings, Loop: loop, Log: log,
 		Tunnel:  &tunnel.Server{Loop: loop, Dialer: dialer, Registry: r.registry},
 		Forward: forward.New(transports, r.registry, forward.Settings{Response: r.attempts.Response}),
-		Guard:   r.guard(), Rate: limit.NewRate(r.rate), PerClient: limit.NewConnections(r.most),
+		Guard:   r.guard(), Rate: limit.NewRate(r.rate), PerClient: limit.NewConnections(r.most), TLS: r.tls,
 	}
 	served := make(chan error, 1)
 	go func() { served <- r.front.Serve(ln) }()

@@ -205,7 +205,7 @@ func TestSOCKS5ThatNeverEndsIsTimedOut(t *testing.T) {
 		r.start(r.proxy(tunnels).addr())
 		c := r.dial()
 		stop := make(chan struct{})
-		go drip(c.TCPConn, whole, stop)
+		go drip(c.wire, whole, stop)
 		if x := r.logged(1); x.Status != 408 || x.Kind != "socks5" {
 			t.Errorf("logged %+v", x)
 		}

@@ -184,8 +184,8 @@ func closeWrite(c net.Conn) {
 	}
 }
 
-// cut closes at once: TLS would take leave, and wait for a peer that reads
-// nothing.
+// cut closes at once, and without the leave that TLS takes: that says that
+// nothing is missing, and may wait for a peer that reads nothing.
 func cut(c net.Conn) {
 	if tcp := TCP(c); tcp != nil {
 		c = tcp
