@@ -216,24 +216,20 @@ func (p *Pool) Unsaved(changed []Pin, gone []SessionID) {
 	g.ring()
 }
 
-// RestoreSessions takes pins of an earlier life, the latest used last.
+// RestoreSessions takes pins of an earlier life, the latest used last. From here
+// on their age does not depend on the wall clock, which may be set once a machine
+// that has just started is told the time.
 func (p *Pool) RestoreSessions(pins []Pin, now time.Time) {
 	g := p.sessions
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, one := range pins {
-		one.LastUse = earlier(one.LastUse, now) // the clock may have been ahead
+		age := max(0, now.Sub(one.LastUse)) // the clock may have been ahead
+		one.LastUse = now.Add(-age)
 		if _, known := g.by[one.Session]; !known && now.Sub(one.LastUse) <= one.TTL {
 			g.add(one)
 		}
 	}
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 // Sessions returns how many sessions have a proxy.

@@ -37,7 +37,8 @@ func (p *Pool) TargetRests(target string, now time.Time) time.Duration {
 // tell whether there is something new to store.
 func (p *Pool) Troubles() uint64 { return p.troubles.Load() }
 
-// Targets returns the bans and the resting targets that are not over.
+// Targets returns the bans and the resting targets that are not over. Their times
+// fit the wall clock as it is now.
 func (p *Pool) Targets(now time.Time) (bans []Ban, rests []TargetRest) {
 	p.blameMu.Lock()
 	defer p.blameMu.Unlock()
@@ -45,11 +46,11 @@ func (p *Pool) Targets(now time.Time) (bans []Ban, rests []TargetRest) {
 		t := e.Value.(*target)
 		for _, b := range t.bans {
 			if b.until.After(now) {
-				bans = append(bans, Ban{Proxy: b.id, Target: t.name, Until: b.until.Round(0)})
+				bans = append(bans, Ban{Proxy: b.id, Target: t.name, Until: now.Add(b.until.Sub(now)).Round(0)})
 			}
 		}
 		if t.down() {
-			rests = append(rests, TargetRest{Target: t.name, Until: t.downUntil.Round(0), Rest: t.rest})
+			rests = append(rests, TargetRest{Target: t.name, Until: now.Add(t.downUntil.Sub(now)).Round(0), Rest: t.rest})
 		}
 	}
 	return bans, rests
