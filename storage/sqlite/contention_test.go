@@ -246,3 +246,29 @@ func TestFileReplacedWhileRunningIsReported(t *testing.T) {
 	}
 	mustSave(t, store, storetest.Record("a"))
 }
+
+// A deleted log would take along what is written behind it, if the process is
+// killed.
+func TestLogDeletedWhileRunningIsReplaced(t *testing.T) {
+	path := tempPath(t)
+	store, _ := mustOpen(t, path)
+	mustSave(t, store, storetest.Record("before"))
+	if err := os.Remove(path + "-wal"); err != nil {
+		t.Fatal(err)
+	}
+	mustSave(t, store, storetest.Record("after"))
+	killed := tempPath(t) // what a kill would leave now
+	for _, suffix := range []string{"", "-wal"} {
+		content, err := os.ReadFile(path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(killed+suffix, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, opened := mustOpen(t, killed)
+	if got := mustLoad(t, found); len(got) != 2 || opened.MovedTo != "" {
+		t.Errorf("%d records, want 2; opened %+v", len(got), opened)
+	}
+}

@@ -22,6 +22,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -133,5 +134,17 @@ func (s *Store) stillThere() error {
 	if err != nil || !os.SameFile(s.file, found) {
 		return fmt.Errorf("%s %w: put it back, or restart", s.path, ErrMoved)
 	}
+	s.renewLog()
 	return nil
+}
+
+// renewLog begins a new write-ahead log when somebody has deleted the old one,
+// as a leftover: SQLite would go on writing into a file without a name, which
+// ends with the process. Closing the connection brings into the database what the
+// nameless one holds.
+func (s *Store) renewLog() {
+	if _, err := os.Stat(s.path + "-wal"); errors.Is(err, fs.ErrNotExist) {
+		s.db.SetMaxIdleConns(0)
+		s.db.SetMaxIdleConns(1)
+	}
 }
