@@ -142,14 +142,16 @@ func serve(ctx context.Context, cfg config.Config, again func() (config.Config, 
 	if err != nil {
 		return usageError{err}
 	}
+	// From here on: a SIGHUP that comes while the lists are read for the first time
+	// would end the process. It is answered by a reload when all is there.
+	reloads := make(chan os.Signal, 1)
+	signal.Notify(reloads, syscall.SIGHUP)
+	defer signal.Stop(reloads)
 	d, err := daemon.Open(ctx, cfg, sockets, log)
 	if err != nil {
 		return err
 	}
 	d.ReadConfigWith(again)
-	reloads := make(chan os.Signal, 1)
-	signal.Notify(reloads, syscall.SIGHUP)
-	defer signal.Stop(reloads)
 	go func() {
 		for {
 			select {
