@@ -6,7 +6,7 @@ ARCHS ?= amd64
 DIST ?= dist
 export DIST
 
-.PHONY: help build dist run test check bench bench-peers bench-mixed fuzz resilience peers
+.PHONY: help build dist run test check bench bench-peers bench-mixed faults fuzz resilience peers
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 13
@@ -42,6 +42,9 @@ bench-peers: build ## compare swivel with HAProxy, squid and tinyproxy, which it
 bench-mixed: build ## keep swivel busy for ten minutes, and look whether it grows
 	go build -o bin/swivel-bench ./cmd/swivel-bench
 	bin/swivel-bench mixed
+
+faults: ## kill, starve and cut off a running swivel for some minutes (best as root), and print what was found
+	go test -count=1 -timeout 30m -v ./cmd/swivel/faults -args -faults.long
 
 fuzz: ## run every fuzz target for FUZZTIME (30s)
 	.ci/fuzz $(FUZZTIME)
