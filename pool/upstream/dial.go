@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"syscall"
 	"time"
 
 	"swivel/pool"
-	"swivel/pool/upstream/lifetime"
+	"swivel/pool/upstream/tcp"
 )
 
 // dial connects to the proxy, trying its addresses in turn.
-func (d *Dialer) dial(ctx context.Context, p *pool.Spec) (*net.TCPConn, error) {
+func (d *Dialer) dial(ctx context.Context, p *pool.Spec) (*tcp.Conn, error) {
 	deadline := time.Now().Add(d.timeouts.Dial)
 	addrs, err := d.names.resolve(ctx, p.Host, deadline)
 	if err != nil {
@@ -34,7 +33,7 @@ func (d *Dialer) dial(ctx context.Context, p *pool.Spec) (*net.TCPConn, error) {
 			failed = worse(failed, &Error{Signal: pool.DialRefused, Err: errShunned})
 			continue
 		}
-		conn, err := d.connect(ctx, at, share)
+		conn, err := tcp.Dial(ctx, at, share)
 		if err == nil {
 			return conn, nil
 		}
@@ -49,30 +48,6 @@ func (d *Dialer) dial(ctx context.Context, p *pool.Spec) (*net.TCPConn, error) {
 }
 
 var errShunned = errors.New("the target has an address that must not be connected to")
-
-// connect does not use net.Dialer.DialTCP: that binds the socket first, and a
-// port chosen by bind cannot be shared by connections to different proxies, so
-// that a busy machine runs out of ports.
-func (d *Dialer) connect(ctx context.Context, addr netip.AddrPort, deadline time.Time) (*net.TCPConn, error) {
-	conn, err := d.tcp.DialContext(&connecting{ctx, deadline}, "tcp", addr.String())
-	if err != nil {
-		return nil, err
-	}
-	return conn.(*net.TCPConn), nil
-}
-
-// connecting is a context whose deadline has no timer: to a connect the package
-// net gives the time as the deadline of the socket.
-type connecting struct {
-	context.Context
-	deadline time.Time
-}
-
-// Deadline implements context.Context.
-func (c *connecting) Deadline() (time.Time, bool) { return c.deadline, true }
-
-// AfterFunc is what context.AfterFunc uses.
-func (c *connecting) AfterFunc(f func()) func() bool { return lifetime.AfterFunc(c.Context, f) }
 
 // worse chooses which failure speaks for a proxy with several addresses: the
 // first, as it is the address everyone else would use. A local fault is

@@ -34,7 +34,6 @@ type Dialer struct {
 	Shun func(netip.AddrPort) bool
 
 	timeouts Timeouts
-	tcp      net.Dialer
 	names    *resolver
 	cas      caFiles
 }
@@ -49,14 +48,13 @@ func NewDialer(t Timeouts) *Dialer {
 	}
 	return &Dialer{
 		timeouts: t,
-		tcp:      net.Dialer{KeepAlive: -1}, // see KeepAlive
 		names:    newResolver(lookupHost, time.Now),
 	}
 }
 
 // Conn is an open connection and what already arrived on it.
 type Conn struct {
-	// Conn is the raw *net.TCPConn, or the *tls.Conn of an https proxy: a
+	// Conn is the *tcp.Conn, or the *tls.Conn of an https proxy: a
 	// wrapper would hide CloseWrite and ReadFrom, and with them half-close
 	// and splice.
 	net.Conn

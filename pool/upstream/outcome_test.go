@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"swivel/pool"
+	"swivel/pool/upstream/tcp"
 )
 
 const okReply = "HTTP/1.1 200 Connection established\r\n\r\n"
@@ -121,7 +122,7 @@ func (r row) run(t *testing.T, by delivery) {
 func checkTunnel(t *testing.T, conn *Conn, follow, say string) {
 	t.Helper()
 	defer conn.Close()
-	if _, raw := conn.Conn.(*net.TCPConn); !raw {
+	if _, raw := conn.Conn.(*tcp.Conn); !raw {
 		t.Errorf("the connection is a %T", conn.Conn)
 	}
 	if conn.Early != nil && len(conn.Early) == 0 {

@@ -16,6 +16,7 @@ import (
 	"swivel/pool"
 	"swivel/pool/upstream/http1"
 	"swivel/pool/upstream/lifetime"
+	"swivel/pool/upstream/tcp"
 )
 
 // session is one connection of a Transport, used by one request at a time.
@@ -51,15 +52,7 @@ func (s *session) close() {
 // cut ends the connection under whoever uses it. Unlike a deadline it cannot be
 // lifted again by somebody who does not know yet that all is over, and unlike
 // closing TLS it never waits for the peer.
-func (s *session) cut() { _ = bare(s.conn).Close() }
-
-// bare is the connection under TLS, or the connection itself.
-func bare(c net.Conn) net.Conn {
-	if secure, ok := c.(interface{ NetConn() net.Conn }); ok {
-		return secure.NetConn()
-	}
-	return c
-}
+func (s *session) cut() { _ = tcp.Under(s.conn).Close() }
 
 // quiet says whether an idle connection is still open and the server has said
 // nothing on it: bytes nobody asked for would be taken for the next answer.
@@ -67,15 +60,12 @@ func (s *session) quiet() bool {
 	if s.br.Buffered() > 0 {
 		return false
 	}
-	tcp, ok := bare(s.conn).(*net.TCPConn)
-	if !ok {
-		return false
-	}
-	n, err := peek(tcp)
+	socket := tcp.Under(s.conn)
+	n, err := peek(socket)
 	switch {
 	case errors.Is(err, unix.EAGAIN):
 		return true
-	case err != nil || n == 0 || tcp == s.conn:
+	case err != nil || n == 0 || socket == s.conn:
 		return false
 	}
 	// Under TLS it may be but a session ticket, which servers send unasked.
@@ -85,7 +75,7 @@ func (s *session) quiet() bool {
 }
 
 // peek looks at what has arrived on c, without waiting.
-func peek(c *net.TCPConn) (n int, err error) {
+func peek(c tcp.Socket) (n int, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return 0, err

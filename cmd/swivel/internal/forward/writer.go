@@ -12,6 +12,7 @@ import (
 	"swivel/pool"
 	"swivel/pool/upstream"
 	"swivel/pool/upstream/http1"
+	"swivel/pool/upstream/tcp"
 )
 
 // copyRoom is the size of the buffer in which a response is relayed: head and
@@ -246,9 +247,7 @@ func (x *exchange) finish() {
 	if x.broken {
 		// A body that just ended would look complete to a client that takes the
 		// end of the connection for its end.
-		tcp := tunnel.TCP(x.Client)
-		_ = tcp.SetLinger(0)
-		_ = tcp.Close()
+		tcp.Reset(x.Client)
 	}
 	x.result.Reusable = requestRead && !x.broken && !x.closing
 }

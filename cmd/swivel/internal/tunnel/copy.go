@@ -4,35 +4,23 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"sync"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"swivel/pool/upstream/tcp"
 )
 
 // chunk is the size of a relay buffer. A buffer is held only while bytes move.
 const chunk = 16 << 10
 
-// spliceAfter is how many full buffers in a row make a transfer a bulk one.
-// Splice keeps a pipe pair (2 descriptors, and kernel memory) per direction,
-// which pays only when much moves.
-const spliceAfter = 16
-
-// A stream that does not move spliceSlice bytes within splicePatience goes
-// back to buffers.
-const (
-	spliceSlice    = 4 << 20
-	splicePatience = 10 * time.Second
-)
-
 var buffers = sync.Pool{New: func() any { return new([chunk]byte) }}
 
-// copyTCP relays src to dst until src ends, and returns the number of bytes; see
+// copySocket relays src to dst until src ends, and returns the number of bytes; see
 // relayOneWay for first. A waiting direction holds no buffer: readiness is
 // awaited on the descriptor itself.
-func copyTCP(dst io.Writer, src *net.TCPConn, first func() bool) (total int64, err error) {
+func copySocket(dst io.Writer, src tcp.Socket, first func() bool) (total int64, err error) {
 	raw, err := src.SyscallConn()
 	if err != nil {
 		return 0, err
@@ -83,16 +71,6 @@ var errWaits = errors.New("nothing to read now")
 // errForbidden is the end of a copy whose first byte must not be passed on.
 var errForbidden = errors.New("the tunnel has moved")
 
-// spliceTo is the connection to which a bulk transfer can be left to the kernel;
-// nil if there is none.
-func spliceTo(dst io.Writer) *net.TCPConn {
-	if v, ok := dst.(*verdict); ok {
-		dst = v.fixedUpstream()
-	}
-	c, _ := dst.(*net.TCPConn)
-	return c
-}
-
 // reader reads once when the descriptor is readable.
 type reader struct {
 	buf  *[chunk]byte
@@ -135,25 +113,7 @@ func (r *reader) end() error {
 	return io.EOF
 }
 
-// splice relays in the kernel while much moves. It returns without an error
-// when the stream has slowed down, so that an idle connection does not hold a
-// pipe pair.
-func splice(dst, src *net.TCPConn, patience time.Duration) (total int64, err error) {
-	defer func() { _ = src.SetReadDeadline(time.Time{}) }()
-	for {
-		_ = src.SetReadDeadline(time.Now().Add(patience))
-		n, err := io.CopyN(dst, src, spliceSlice)
-		total += n
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return total, nil
-		}
-		if err != nil {
-			return total, err
-		}
-	}
-}
-
-// copyAny relays from a connection that is not plain TCP, which keeps what it
+// copyAny relays from a connection that is no socket, which keeps what it
 // has decrypted: only reading tells whether there is something to read.
 func copyAny(dst io.Writer, src net.Conn, first func() bool) (total int64, err error) {
 	buf := buffers.Get().(*[chunk]byte)
@@ -187,8 +147,8 @@ func closeWrite(c net.Conn) {
 // cut closes at once, and without the leave that TLS takes: that says that
 // nothing is missing, and may wait for a peer that reads nothing.
 func cut(c net.Conn) {
-	if tcp := TCP(c); tcp != nil {
-		c = tcp
+	if socket := tcp.Under(c); socket != nil {
+		c = socket
 	}
 	_ = c.Close()
 }
@@ -203,7 +163,7 @@ func isEOF(err error) bool { return errors.Is(err, io.EOF) }
 
 // idleFor asks the kernel how long ago the connection last received data, so
 // that the relay need not keep account of every chunk.
-func idleFor(c *net.TCPConn) (ms uint32, ok bool) {
+func idleFor(c tcp.Socket) (ms uint32, ok bool) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return 0, false
@@ -215,15 +175,4 @@ func idleFor(c *net.TCPConn) (ms uint32, ok bool) {
 		}
 	})
 	return ms, ok && err == nil
-}
-
-// TCP finds the TCP connection under TLS, or the connection itself.
-func TCP(c net.Conn) *net.TCPConn {
-	switch c := c.(type) {
-	case *net.TCPConn:
-		return c
-	case interface{ NetConn() net.Conn }:
-		return TCP(c.NetConn())
-	}
-	return nil
 }

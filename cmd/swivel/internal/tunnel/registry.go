@@ -9,6 +9,7 @@ import (
 
 	"swivel/cmd/swivel/internal/workers"
 	"swivel/pool/upstream"
+	"swivel/pool/upstream/tcp"
 )
 
 // drainLimit is how long a tunnel with one finished direction may stay silent.
@@ -203,11 +204,11 @@ func (r *Registry) look(p *pair, now time.Time) {
 func (p *pair) idle() time.Duration {
 	least := time.Duration(1<<63 - 1)
 	for _, c := range []net.Conn{p.client, p.current()} {
-		tcp := TCP(c)
-		if tcp == nil {
+		socket := tcp.Under(c)
+		if socket == nil {
 			return 0
 		}
-		ms, ok := idleFor(tcp)
+		ms, ok := idleFor(socket)
 		if !ok { // closed under our hands: its relay is ending anyway
 			return 0
 		}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net"
 	"sync/atomic"
+
+	"swivel/pool/upstream/tcp"
 )
 
 // Traffic is what a relay moved, in bytes.
@@ -185,7 +187,7 @@ func (p *pair) endDirection(dst net.Conn, err error) {
 		return
 	}
 	second := p.halfClosed.Swap(true)
-	if _, plain := dst.(*net.TCPConn); !second || !plain { // to close TCP says it too
+	if _, plain := dst.(tcp.Socket); !second || !plain { // to close TCP says it too
 		closeWrite(dst)
 	}
 	if second {
@@ -197,8 +199,8 @@ func (p *pair) endDirection(dst net.Conn, err error) {
 // passed on, and may forbid it; with it the relay ends with errWaits when it has
 // passed bytes and would have to wait for more.
 func relayOneWay(dst io.Writer, src net.Conn, first func() bool) (int64, error) {
-	if from, ok := src.(*net.TCPConn); ok {
-		return copyTCP(dst, from, first)
+	if from, ok := src.(tcp.Socket); ok {
+		return copySocket(dst, from, first)
 	}
 	return copyAny(dst, src, first)
 }

@@ -189,7 +189,7 @@ func TestBulkThatSlowsDownGoesBackToBuffers(t *testing.T) {
 		t.Errorf("slowing down is an error: %v", err)
 	}
 	go func() { // the deadline that ended it must be off again
-		_, err := copyTCP(inClient, inPeer, nil)
+		_, err := copySocket(inClient, inPeer, nil)
 		relayed <- err
 	}()
 	time.Sleep(60 * time.Millisecond)
@@ -208,9 +208,9 @@ func TestCopyEndsWhenItWouldWaitAndGoesOn(t *testing.T) {
 	inPeer, proxy := tcpPair(t)
 	relayed := make(chan error, 1)
 	go func() {
-		n, err := copyTCP(inClient, inPeer, func() bool { return true })
+		n, err := copySocket(inClient, inPeer, func() bool { return true })
 		if err == errWaits && n > 0 {
-			_, err = copyTCP(inClient, inPeer, nil)
+			_, err = copySocket(inClient, inPeer, nil)
 		}
 		relayed <- err
 	}()

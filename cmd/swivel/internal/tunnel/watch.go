@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"swivel/pool/upstream/tcp"
 )
 
 // watchAfter is how long an attempt runs before anybody looks whether the
@@ -23,14 +25,14 @@ const watchAfter = 50 * time.Millisecond
 // Nothing may read from c between WatchGone and stop, which is to be called
 // once.
 func WatchGone(c net.Conn, cancel context.CancelFunc) (stop func()) {
-	w := &watch{conn: TCP(c), cancel: cancel}
+	w := &watch{conn: tcp.Under(c), cancel: cancel}
 	w.running.Add(1)
 	w.timer = time.AfterFunc(watchAfter, w.run)
 	return w.stop
 }
 
 type watch struct {
-	conn    *net.TCPConn
+	conn    tcp.Socket
 	cancel  context.CancelFunc
 	timer   *time.Timer
 	running sync.WaitGroup

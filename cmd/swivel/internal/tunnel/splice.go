@@ -1,0 +1,67 @@
+package tunnel
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"swivel/pool/upstream/tcp"
+)
+
+// spliceAfter is how many full buffers in a row make a transfer a bulk one.
+// Splice keeps a pipe (2 descriptors, and kernel memory) per direction, which
+// pays only when much moves.
+const spliceAfter = 16
+
+// A stream that does not move spliceSlice bytes within splicePatience goes
+// back to buffers.
+const (
+	spliceSlice    = 4 << 20
+	splicePatience = 10 * time.Second
+)
+
+// pipeSize is what a pipe is asked to hold, and what most systems allow.
+const pipeSize = 1 << 20
+
+// spliceTo is the connection to which a bulk transfer can be left to the kernel;
+// nil if there is none.
+func spliceTo(dst io.Writer) tcp.Socket {
+	if v, ok := dst.(*verdict); ok {
+		dst = v.fixedUpstream()
+	}
+	c, _ := dst.(tcp.Socket)
+	return c
+}
+
+// splice relays in the kernel while much moves. It returns without an error
+// when the stream has slowed down, so that an idle connection does not hold a
+// pipe, and when there is no pipe to be had.
+func splice(dst, src tcp.Socket, patience time.Duration) (total int64, err error) {
+	p, err := newPipe(dst, src)
+	if err != nil {
+		return 0, nil
+	}
+	defer p.close()
+	defer func() { _ = src.SetReadDeadline(time.Time{}) }()
+	for due := int64(0); ; {
+		if total >= due {
+			due = total + spliceSlice
+			_ = src.SetReadDeadline(time.Now().Add(patience))
+		}
+		n, err := p.fill()
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return total, nil
+		case err != nil:
+			return total, err
+		case n == 0:
+			return total, io.EOF
+		}
+		moved, err := p.drain()
+		total += moved
+		if err != nil {
+			return total, writeError{err}
+		}
+	}
+}
