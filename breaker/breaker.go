@@ -39,7 +39,7 @@ import (
 )
 
 // Breaker is the machine of one proxy. The zero value is not usable: call New
-// or Restore. A Breaker must not be copied.
+// or Restore, or its methods Begin or Resume. A Breaker must not be copied.
 type Breaker struct {
 	published published // first: those who pick among many touch little else
 
@@ -58,9 +58,17 @@ type Breaker struct {
 // stands for no jitter. It is called under the breaker's lock and must not call
 // the breaker; shared between breakers it must be safe for concurrent use.
 func New(s Settings, random func() float64) *Breaker {
-	b := &Breaker{m: newMachine(s.repaired(), random)}
-	b.published.begin(b.m.generation)
+	b := new(Breaker)
+	b.Begin(s, random)
 	return b
+}
+
+// Begin makes what New returns of a zero Breaker: one that is part of something
+// larger, so that a large pool has fewer and closer things to look at. Nobody
+// else may use it before.
+func (b *Breaker) Begin(s Settings, random func() float64) {
+	b.m = newMachine(s.repaired(), random)
+	b.published.begin(b.m.generation)
 }
 
 // Acquire asks for the right to try the proxy once, now. If it is granted, the

@@ -19,10 +19,10 @@ type machine struct {
 	generation uint32 // of the permits whose results count; never 0, that is the zero Permit's
 	opensInRow int32
 	wins       int32   // probes in a row that succeeded
+	edition    uint32  // grows with every change of what Standing says
 	since      instant // of the last change of state
 	until      instant // when the rest is, or was, over
 	proved     instant // the last success, anybody's
-	edition    uint32  // grows with every change of what Standing says
 
 	// Kept while open, to be seen; cleared on closing.
 	run     run
@@ -42,6 +42,7 @@ func newMachine(s Settings, random func() float64) machine {
 		until:      never,
 		proved:     never,
 		window:     newWindow(s.Window),
+		probe:      noProbe(never),
 	}
 }
 
@@ -55,10 +56,10 @@ func (m *machine) begin(now time.Time) (moment, Effect) {
 	if m.state == Closed && n.at >= m.since.add(m.settings.Value().Window) {
 		m.opensInRow = 0
 	}
-	if m.probe.out && n.at >= m.probe.expires {
+	if m.probe.out() && n.at >= m.probe.gate {
 		m.opensInRow++
 		m.record.miss()
-		m.open(RuleProbe, m.probe.expires, m.probe.lapse, n, &e)
+		m.open(RuleProbe, m.probe.gate, m.probe.lapse, n, &e)
 	}
 	return n, e
 }
@@ -81,7 +82,7 @@ func (m *machine) acquire(lease time.Duration, n moment, e *Effect) (Permit, boo
 // generation of an open breaker; that of a probe is spent with its first result,
 // although the generation stays the same.
 func (m *machine) honours(p Permit) bool {
-	return p.generation == m.generation && p.probe == m.probe.out
+	return p.generation == m.generation && p.probe == m.probe.out()
 }
 
 // gate is the instant before which acquire refuses. An expired lease opens the
@@ -93,11 +94,11 @@ func (m *machine) gate() instant {
 		return never
 	case m.state == Open:
 		return m.until
-	case m.probe.out:
-		return m.probe.expires
+	case m.probe.out():
+		return m.probe.gate
 	default:
 		// Not before the state began: only a closed breaker's gate is never.
-		return max(m.probe.next, m.since)
+		return max(m.probe.gate, m.since)
 	}
 }
 
@@ -130,7 +131,7 @@ func (m *machine) obey(v Verdict, n moment, e *Effect) {
 }
 
 func (m *machine) open(rule Rule, at, until instant, n moment, e *Effect) {
-	m.until, m.rule, m.wins, m.probe = until, rule, 0, probe{}
+	m.until, m.rule, m.wins, m.probe = until, rule, 0, noProbe(never)
 	m.move(Open, rule, at, n, e)
 }
 
@@ -140,7 +141,7 @@ func (m *machine) close(n moment, e *Effect) {
 
 func (m *machine) closeAt(at instant, n moment, e *Effect) {
 	m.move(Closed, RuleRecovered, at, n, e)
-	m.until, m.rule, m.wins, m.probe = never, RuleRecovered, 0, probe{}
+	m.until, m.rule, m.wins, m.probe = never, RuleRecovered, 0, noProbe(never)
 	m.run.clear()
 	m.window.clear()
 	m.history, m.pace, m.kin = history{}, pace{}, nil

@@ -9,12 +9,15 @@ const probeSpacing = time.Second
 
 // probe is the one test that a half_open breaker may have in flight.
 type probe struct {
-	out     bool
-	granted instant
-	expires instant // out: when its lease is over
+	granted instant // never: none is out
+	gate    instant // no other one is granted before: out, it is when its lease is over
 	lapse   instant // out: when the rest is over that follows an expired lease
-	next    instant // not out: no other one is granted before
 }
+
+// noProbe says that none is out, and that none is granted before gate.
+func noProbe(gate instant) probe { return probe{granted: never, gate: gate} }
+
+func (p *probe) out() bool { return p.granted != never }
 
 // grant sends out a probe. Every probe has its own generation, so that one that
 // was ignored or lost cannot speak for its successor.
@@ -25,9 +28,8 @@ func (m *machine) grant(lease time.Duration, n moment) Permit {
 	m.renew()
 	expires := n.at.add(max(lease, 0))
 	m.probe = probe{
-		out:     true,
 		granted: n.at,
-		expires: expires,
+		gate:    expires,
 		lapse:   expires.add(m.jittered(m.settings.Value().rest(int(m.opensInRow) + 1))),
 	}
 	return Permit{generation: m.generation, probe: true}
@@ -44,7 +46,7 @@ func (m *machine) judgeProbe(v Verdict, n moment, e *Effect) {
 	case Refused, Throttled:
 		m.obey(v, n, e)
 	default:
-		m.probe = probe{next: m.probe.granted.add(probeSpacing)}
+		m.probe = noProbe(m.probe.granted.add(probeSpacing))
 	}
 }
 
@@ -60,7 +62,7 @@ func (m *machine) judgeWin(v Verdict, n moment, e *Effect) {
 	m.wins++
 	m.edition++
 	m.proved = n.at
-	m.probe = probe{next: never}
+	m.probe = noProbe(never)
 	if int(m.wins) >= m.settings.Value().ProbeSuccesses {
 		m.close(n, e)
 	}

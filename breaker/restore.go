@@ -34,7 +34,15 @@ const (
 // Values that no breaker would have written are replaced by harmless ones; an
 // unknown state is taken for closed. About s and random see New.
 func Restore(s Settings, snap Snapshot, random func() float64, now time.Time) *Breaker {
-	b := New(s, random)
+	b := new(Breaker)
+	b.Resume(s, snap, random, now)
+	return b
+}
+
+// Resume makes what Restore returns of a zero Breaker, as Begin makes what New
+// does.
+func (b *Breaker) Resume(s Settings, snap Snapshot, random func() float64, now time.Time) {
+	b.Begin(s, random)
 	m := &b.m
 	n, _ := m.begin(now)
 	m.generation = snap.Generation
@@ -66,7 +74,6 @@ func Restore(s Settings, snap Snapshot, random func() float64, now time.Time) *B
 	m.run.suspicions = int32(between(0, snap.Suspicions, longest))
 	m.recall(snap.Failures, longest, n)
 	b.publish(n)
-	return b
 }
 
 // restored returns when the rest of a stored breaker is over.

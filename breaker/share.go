@@ -110,7 +110,7 @@ func (m *machine) adopt(s Standing, n moment, e *Effect) {
 	}
 	snap := Snapshot{State: s.State, NextTest: s.Until, Rule: s.Rule}
 	m.until, m.rule, m.opensInRow = m.restored(snap, n), s.Rule, opens
-	m.wins, m.probe = int32(between(0, s.ProbeWins, m.settings.Value().ProbeSuccesses-1)), probe{}
+	m.wins, m.probe = int32(between(0, s.ProbeWins, m.settings.Value().ProbeSuccesses-1)), noProbe(never)
 	if m.state != Open {
 		m.move(Open, s.Rule, at, n, e)
 		return

@@ -32,9 +32,9 @@ func (t *tally) add(failed bool) {
 type window struct {
 	width  time.Duration // of a bucket
 	began  instant       // the newest bucket
-	newest int           // its index
 	parts  [buckets]tally
 	sum    tally // of all parts
+	newest uint8 // index of the newest part
 }
 
 func newWindow(length time.Duration) window {
@@ -77,7 +77,7 @@ func (w *window) clear() { *w = window{width: w.width} }
 // part returns the bucket that is age buckets older than the newest, and when
 // it began.
 func (w *window) part(age int) (*tally, instant) {
-	return &w.parts[(w.newest-age+buckets)%buckets], w.began - instant(age)*instant(w.width)
+	return &w.parts[(int(w.newest)-age+buckets)%buckets], w.began - instant(age)*instant(w.width)
 }
 
 // ends returns when a bucket that began then leaves the window.

@@ -69,6 +69,6 @@ func (p *Pool) deny(m *Proxy, k targetKey, name string, now time.Time) bool {
 	p.blameMu.Lock()
 	defer p.blameMu.Unlock()
 	p.ban(m, k, name, p.options.BanRest, now)
-	m.blemished.Store(true)
+	m.marks.set(blemished)
 	return m.charge().denied.add(k)
 }

@@ -137,7 +137,7 @@ func (p *Pool) judgeTarget(x *Exchange, now time.Time) bool {
 		}
 		r.charge().doubted.add(x.target)
 		p.everyday.doubt(&r.charge().doubts)
-		r.blemished.Store(true)
+		r.marks.set(blemished)
 	}
 	if !wasDown && !t.isDown(p.candidates(), p.memory.reachedSince(x.target, now.Add(-justReached), now)) {
 		return false

@@ -10,9 +10,9 @@ import (
 // picks it, and nothing is counted for it or against it.
 func newDirect() *Proxy {
 	spec := &Spec{Scheme: Direct, Name: "direct"}
-	r := new(runtime)
-	r.breaker.Store(breaker.New(breaker.DefaultSettings(), nil))
-	return &Proxy{ID: "direct", Spec: spec, runtime: r}
+	direct, b := newProxy("direct", spec)
+	b.Begin(breaker.DefaultSettings(), nil)
+	return direct
 }
 
 // Direct leases the way without a proxy, for who has been told to rather show

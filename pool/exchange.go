@@ -242,7 +242,7 @@ func (x *Exchange) Fail(l *Lease, f Fault, now time.Time) (events []Event) {
 	switch {
 	case doubt, f.Signal == ClientGone && l.overdue:
 		if f.Signal == TunnelClosed || f.Signal == TunnelSilent {
-			l.Proxy.failedTunnel.Store(true)
+			l.Proxy.marks.set(failedTunnel)
 		}
 		x.pending = append(x.pending, l)
 	case f.Signal == HandshakeDenied && x.pool.deny(l.Proxy, x.target, x.name, now):
@@ -267,7 +267,7 @@ func (x *Exchange) Reached(l *Lease, s Signal, took time.Duration, now time.Time
 	defer x.mu.Unlock()
 	x.targetUp(l.Proxy, now, &events)
 	if x.record(l, s, now) {
-		l.Proxy.failedTunnel.Store(false)
+		l.Proxy.marks.clear(failedTunnel)
 		x.settle(l, breaker.Verdict{Outcome: breaker.Success, Latency: took}, now, &events)
 	}
 	x.judgeIfOver(now, &events)
@@ -306,7 +306,7 @@ func (x *Exchange) Unused(l *Lease, took time.Duration, now time.Time) (events [
 	if x.record(l, TunnelUnused, now) {
 		v := breaker.Verdict{Outcome: breaker.Ignored}
 		limit := SettingsOf(l.Proxy.Spec, x.pool.options.Breaker).LatencyLimit
-		if l.Probe && !l.Proxy.failedTunnel.Load() || limit > 0 && took > limit {
+		if l.Probe && !l.Proxy.marks.has(failedTunnel) || limit > 0 && took > limit {
 			v = breaker.Verdict{Outcome: breaker.Success, Latency: took}
 		}
 		x.settle(l, v, now, &events)

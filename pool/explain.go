@@ -44,8 +44,8 @@ func (p *Pool) Explain(r Request, now time.Time) Explanation {
 		x.asked.sticky.home = e.Home
 	}
 	total := 0.0
-	for _, m := range s.proxies {
-		c := x.chance(s, v, m, now)
+	for place := range s.proxies {
+		c := x.chance(s, v, place, now)
 		total += c.Weight
 		e.Chances = append(e.Chances, c)
 	}
@@ -71,11 +71,13 @@ func (c Chance) waits() time.Duration {
 	return c.After
 }
 
-func (x *Exchange) chance(s *snapshot, v *view, m *Proxy, now time.Time) Chance {
-	c := Chance{Proxy: m, Skip: x.why(v, m, now)}
+// chance is that of the member at a place.
+func (x *Exchange) chance(s *snapshot, v *view, place int, now time.Time) Chance {
+	m := s.proxies[place]
+	c := Chance{Proxy: m, Skip: x.why(s, v, place, now)}
 	switch c.Skip {
 	case InUse:
-		if home := s.byID[x.asked.sticky.home]; home == nil || home == m || !x.stays(s, v, now) {
+		if home, _ := s.get(x.asked.sticky.home); home == nil || home == m || !x.stays(s, v, now) {
 			c.Weight = m.Spec.Weight * m.breaker.Load().Factor(now)
 		}
 	case Open:
@@ -96,13 +98,15 @@ func (x *Exchange) stays(s *snapshot, v *view, now time.Time) bool {
 	return skip == InUse
 }
 
-// why says why the exchange does not get the member, first what weighs most.
-func (x *Exchange) why(v *view, m *Proxy, now time.Time) Skip {
+// why says why the exchange does not get the member at a place, first what weighs
+// most.
+func (x *Exchange) why(s *snapshot, v *view, place int, now time.Time) Skip {
+	m := s.proxies[place]
 	pause := m.paused.Load()
 	switch {
 	case m.Spec.Weight == 0:
 		return Drained
-	case !v.has(m):
+	case !v.has(place):
 		return Mismatch
 	case pause != nil && pause.Drain:
 		return Drained

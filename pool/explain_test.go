@@ -66,7 +66,7 @@ func TestExplainOfASession(t *testing.T) {
 	if e := p.Explain(r, epoch); e.Home != home.ID || e.Chances[0].Proxy != home || e.Chances[0].Share != 1 {
 		t.Errorf("a session at home: %+v", e)
 	}
-	trip(t, p, int(home.index), epoch)
+	trip(t, p, index(t, p, home), epoch)
 	if e := p.Explain(r, epoch); e.Home != home.ID || len(e.Chances) != 4 || e.Chances[0].Weight != 1 || e.Chances[3].Proxy != home {
 		t.Errorf("a session whose proxy rests: %+v", e)
 	}

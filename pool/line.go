@@ -43,6 +43,20 @@ type lineParser struct {
 	env    Env
 	shared bool     // lines are links as people share them
 	seen   []string // the keys met on this line
+
+	host, user, password repeated
+}
+
+// repeated is a text that many lines of a list have in common, one after the
+// other: kept once for all of them.
+type repeated struct{ text string }
+
+// of returns the text, in memory of its own.
+func (r *repeated) of(text string) string {
+	if text != r.text {
+		r.text = strings.Clone(text)
+	}
+	return r.text
 }
 
 // appendSpecs appends the specs of a line to specs.
@@ -89,14 +103,14 @@ func (p *lineParser) parse(line string) (Spec, endpoint, error) {
 	}
 	err = p.attributes(&spec, &w)
 	spec.assumeRotating()
-	spec.letGo()
+	p.letGo(&spec)
 	return spec, a.endpoint, err
 }
 
 // letGo has the spec keep what it needs of the line's text and nothing else. What
 // many lines say is kept once for all of them.
-func (s *Spec) letGo() {
-	s.Host, s.User, s.Password = strings.Clone(s.Host), strings.Clone(s.User), Secret(strings.Clone(s.Password.Reveal()))
+func (p *lineParser) letGo(s *Spec) {
+	s.Host, s.User, s.Password = p.host.of(s.Host), p.user.of(s.User), Secret(p.password.of(s.Password.Reveal()))
 	s.Name = strings.Clone(s.Name)
 	for _, common := range [...]*string{&s.Provider, &s.Region, &s.Country, &s.City, &s.SNI, &s.CA} {
 		if *common != "" {

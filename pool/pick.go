@@ -185,7 +185,7 @@ func (x *Exchange) due(s *snapshot, v *view, now time.Time, shared bool) iter.Se
 	}
 	return func(yield func(*Proxy) bool) {
 		for _, m := range x.pool.resting.due(now) {
-			if s.byID[m.ID] == m && (v == s.all || v.has(m)) && mayHave(m) && !yield(m) {
+			if s.holds(m, v) && mayHave(m) && !yield(m) {
 				return
 			}
 		}

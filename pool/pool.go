@@ -2,8 +2,6 @@ package pool
 
 import (
 	"cmp"
-	"math"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,7 +10,6 @@ import (
 
 	"swivel/breaker"
 	"swivel/pool/budget"
-	"swivel/pool/route"
 )
 
 // Options are what a Pool needs to know beside its members.
@@ -89,34 +86,6 @@ type Pool struct {
 	waiting   suspicions
 }
 
-// snapshot is one generation of members. Who they are never changes.
-type snapshot struct {
-	proxies []*Proxy
-	byID    map[ID]*Proxy
-	all     *view // also in views, under no constraints
-	views   views
-}
-
-func newSnapshot(n int) *snapshot {
-	return &snapshot{proxies: make([]*Proxy, 0, n), byID: make(map[ID]*Proxy, n)}
-}
-
-// watch makes the view of all members.
-func (s *snapshot) watch(strategy Strategy) {
-	s.all = s.views.add(route.Constraints{}, newView(s.proxies, strategy))
-}
-
-// refresh takes note of whether a proxy is usable now. It returns the member
-// that it is in this snapshot; false when a reload has removed it.
-func (s *snapshot) refresh(m *Proxy) (*Proxy, bool) {
-	member, in := s.byID[m.ID]
-	if !in || member.runtime != m.runtime {
-		return nil, false
-	}
-	s.views.refresh(member)
-	return member, true
-}
-
 // New returns a pool of the given members at the given time.
 func New(specs []Spec, o Options, now time.Time) *Pool {
 	p := &Pool{options: o.filled(), probes: rate.NewLimiter(0, 0), memory: newMemory(), probeShare: budget.New(0.1, 1, 10, now)}
@@ -133,57 +102,8 @@ func New(specs []Spec, o Options, now time.Time) *Pool {
 	return p
 }
 
-// Change says what a Replace did, in numbers of proxies.
-type Change struct {
-	Added, Kept, Removed int
-}
-
-// Replace makes specs the members. A proxy whose identity was there before
-// keeps its breaker; exchanges under way finish with the proxies they hold.
-func (p *Pool) Replace(specs []Spec, now time.Time) Change {
-	p.reloadMu.Lock()
-	defer p.reloadMu.Unlock()
-	old := p.current.Load()
-	next := newSnapshot(len(specs))
-	var change Change
-	for i := range specs {
-		spec := &specs[i]
-		id := spec.ID(p.options.Salt)
-		member := &Proxy{ID: id, Spec: spec, index: int32(i), most: int32(min(spec.MaxInFlight, math.MaxInt32))}
-		if was, ok := old.byID[id]; ok {
-			member.runtime = p.keep(was, spec, now)
-			change.Kept++
-		} else {
-			member.runtime = p.newRuntime(id, spec, now)
-			change.Added++
-		}
-		member.segment = p.segments.of(spec, func(name string) *breaker.Breaker { return p.newSegmentBreaker(name, now) })
-		next.proxies = append(next.proxies, member)
-		next.byID[id] = member
-	}
-	next.watch(p.options.Strategy)
-	change.Removed = len(old.proxies) - change.Kept
-	probeRate := p.options.ProbeRate + float64(len(specs))/100
-	p.probes.SetLimitAt(now, rate.Limit(probeRate))
-	p.probes.SetBurstAt(now, int(math.Ceil(probeRate)))
-	p.current.Store(next)
-	next.views.refreshAll() // with what happened before anybody could tell this snapshot
-	p.resting.rebuild(next.proxies, now)
-	return change
-}
-
 // SegmentID is the id under which the state of the pool's segment is stored.
 func (p *Pool) SegmentID(name string) ID { return SegmentID(name, p.options.Salt) }
-
-func (p *Pool) newSegmentBreaker(name string, now time.Time) *breaker.Breaker {
-	settings := p.options.Segment.Breaker
-	if p.options.Restore != nil {
-		if snap, ok := p.options.Restore(p.SegmentID(name)); ok {
-			return breaker.Restore(settings, snap, rand.Float64, now)
-		}
-	}
-	return breaker.New(settings, rand.Float64)
-}
 
 // SettingsOf returns the limits of a proxy's breaker: the pool's, in the form
 // for gateways if it is one, with what its own line says on top.
@@ -194,38 +114,11 @@ func SettingsOf(spec *Spec, pool breaker.Settings) breaker.Settings {
 	return pool.With(spec.Breaker)
 }
 
-// keep returns the runtime of a proxy that stays. When its line gives its
-// breaker other limits than before, it goes on from the same state under the new
-// ones; attempts under way then report to nobody.
-func (p *Pool) keep(was *Proxy, spec *Spec, now time.Time) *runtime {
-	r := was.runtime
-	r.setRate(spec.Rate, now)
-	if settings := SettingsOf(spec, p.options.Breaker); settings != SettingsOf(was.Spec, p.options.Breaker) {
-		r.breaker.Store(breaker.Restore(settings, r.breaker.Load().Snapshot(now), rand.Float64, now))
-	}
-	return r
-}
-
-func (p *Pool) newRuntime(id ID, spec *Spec, now time.Time) *runtime {
-	r := new(runtime)
-	r.setRate(spec.Rate, now)
-	settings := SettingsOf(spec, p.options.Breaker)
-	if p.options.Restore != nil {
-		if snap, ok := p.options.Restore(id); ok {
-			r.breaker.Store(breaker.Restore(settings, snap, rand.Float64, now))
-			return r
-		}
-	}
-	r.breaker.Store(breaker.New(settings, rand.Float64))
-	return r
-}
-
 // Proxies returns the members in the order of their lists. The slice must not
 // be changed.
 func (p *Pool) Proxies() []*Proxy { return p.current.Load().proxies }
 
 // Get returns the member with the id.
 func (p *Pool) Get(id ID) (*Proxy, bool) {
-	m, ok := p.current.Load().byID[id]
-	return m, ok
+	return p.current.Load().get(id)
 }

@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -114,5 +116,61 @@ func TestAReloadAppliesWhatALineSaysAboutItsBreaker(t *testing.T) {
 	}
 	if got := p.current.Load().all.usable.Load(); got != 0 {
 		t.Errorf("%d closed members", got)
+	}
+}
+
+// TestAReloadKnowsEveryFieldOfALine changes one field of a line after the other.
+func TestAReloadKnowsEveryFieldOfALine(t *testing.T) {
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[Spec]()) {
+		base := Spec{Host: "192.0.2.1", Port: 1, Weight: 1}
+		changed := base
+		switch v := reflect.ValueOf(&changed).Elem().FieldByIndex(field.Index); v.Kind() {
+		case reflect.Bool:
+			v.SetBool(true)
+		case reflect.Uint8, reflect.Uint16:
+			v.SetUint(v.Uint() + 1)
+		case reflect.Int:
+			v.SetInt(v.Int() + 1)
+		case reflect.Float64:
+			v.SetFloat(v.Float() + 1)
+		case reflect.String:
+			v.SetString(v.String() + "x")
+		case reflect.Slice:
+			changed.Tags = []string{"x"}
+		case reflect.Struct:
+			if _, err := changed.Breaker.Set("open_timeout", "7s"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if base.same(&changed) || !base.same(&base) {
+			t.Errorf("a change of %s is overlooked", field.Name)
+		}
+		p := newTestPool([]Spec{base})
+		p.Replace([]Spec{changed}, epoch)
+		if got := p.Proxies()[0].Spec; !got.same(&changed) {
+			t.Errorf("with another %s the proxy is still %+v", field.Name, *got)
+		}
+	}
+}
+
+func TestAReloadLeavesAProxyAloneWhoseLineStays(t *testing.T) {
+	specs := weighted(1, 2, 3, 4)
+	p := newTestPool(specs)
+	before := slices.Clone(p.Proxies())
+	next := []Spec{specs[3], {Host: "192.0.2.9", Port: 9, Weight: 1}, specs[0], specs[1], specs[2]}
+	next[3].Weight = 7
+	if got, want := p.Replace(next, epoch), (Change{Added: 1, Kept: 4}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	after := p.Proxies()
+	if after[0] != before[3] || after[2] != before[0] || after[4] != before[2] {
+		t.Error("a proxy was made anew although nothing has changed")
+	}
+	if after[3] == before[1] || after[3].runtime != before[1].runtime || after[3].ID != before[1].ID || after[3].Spec.Weight != 7 {
+		t.Error("a proxy with another weight is not the same with another weight")
+	}
+	trip(t, p, 0, epoch)
+	if counts := count(t, p, 2000, 1, epoch); counts[after[0].ID] != 0 || counts[after[3].ID] < 500 {
+		t.Errorf("picks: %v", counts)
 	}
 }

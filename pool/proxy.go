@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -8,40 +9,74 @@ import (
 )
 
 // Proxy is a member of the pool: what its list says, and its breaker. A reload
-// makes a new Proxy around the same runtime state when the identity is the
-// same.
+// leaves it alone if its list says the same as before, and else makes a new
+// Proxy around the same runtime state when the identity is the same.
 type Proxy struct {
 	ID   ID
 	Spec *Spec
 	*runtime
 	segment *segment // nil: none
-	index   int32    // in its snapshot
 	most    int32    // Spec.MaxInFlight, where a pick has it at hand
 }
 
-// runtime is what outlives a reload.
+// runtime is what outlives a reload. The fields are in an order that wastes
+// nothing: there may be a hundred thousand.
 type runtime struct {
 	breaker atomic.Pointer[breaker.Breaker] // another one when a reload sets other limits
 	usage
 
 	lastSuccess atomic.Int64 // unix nanoseconds, 0: never
-	lastFailed  atomic.Bool  // the last decided outcome was no success
-	// failedTunnel says that the last thing held against the proxy happened
-	// after its 2xx: then a 2xx alone does not clear it.
-	failedTunnel atomic.Bool
 	// paused is why the operator took it out of use, nil if nobody did. It wins
 	// over everything.
-	paused atomic.Pointer[Pause]
-	// overdue counts its attempts that have been waiting for longer than is
-	// usual, on targets that others reach.
-	overdue atomic.Int32
-	// blemished is set while doubted or denied hold anything, so that a success
-	// takes no lock otherwise.
-	blemished atomic.Bool
-
-	place int // in the resting queue, counted from 1; 0: not in it. Guarded by resting.mu
-
+	paused  atomic.Pointer[Pause]
 	charges *charges // nil: none. Guarded by Pool.blameMu
+
+	place int32 // in the resting queue, counted from 1; 0: not in it. Guarded by resting.mu
+	marks marks
+}
+
+// marks are what is to be known of a proxy by yes or no.
+type marks struct{ bits atomic.Uint32 }
+
+const (
+	// lastFailed: the last decided outcome was no success.
+	lastFailed = 1 << iota
+	// failedTunnel: the last thing held against the proxy happened after its 2xx;
+	// then a 2xx alone does not clear it.
+	failedTunnel
+	// blemished: doubted or denied hold something. Without it a success takes no
+	// lock.
+	blemished
+)
+
+func (m *marks) has(mark uint32) bool { return m.bits.Load()&mark != 0 }
+
+func (m *marks) set(mark uint32) { m.bits.Or(mark) }
+
+// clear writes nothing if there is nothing to clear.
+func (m *marks) clear(mark uint32) {
+	if m.has(mark) {
+		m.bits.And(^mark)
+	}
+}
+
+// joined is a Proxy as it joins the pool: in one piece, since a pick among many
+// pays for each place in memory that it has to look at.
+type joined struct {
+	Proxy
+	runtime
+	breaker breaker.Breaker
+}
+
+// atMost is what max_in_flight says, in half of the size.
+func atMost(s *Spec) int32 { return int32(min(s.MaxInFlight, math.MaxInt32)) }
+
+// newProxy returns a proxy whose breaker nobody has begun yet.
+func newProxy(id ID, spec *Spec) (*Proxy, *breaker.Breaker) {
+	j := &joined{Proxy: Proxy{ID: id, Spec: spec, most: atMost(spec)}}
+	j.Proxy.runtime = &j.runtime
+	j.runtime.breaker.Store(&j.breaker)
+	return &j.Proxy, &j.breaker
 }
 
 // charges are what is held against a proxy. Most never have any.
@@ -81,7 +116,7 @@ func (r *runtime) workedLately(now time.Time) bool {
 // decided of it was a success, and nothing else is held against it.
 func (r *runtime) credible(k targetKey) bool {
 	doubted := r.charged().doubted
-	return r.lastSuccess.Load() != 0 && !r.lastFailed.Load() && doubted.onlyHas(k)
+	return r.lastSuccess.Load() != 0 && !r.marks.has(lastFailed) && doubted.onlyHas(k)
 }
 
 // permits are what an attempt holds of the breakers that it will report to.

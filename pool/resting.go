@@ -29,12 +29,12 @@ func (r *resting) update(m *Proxy, now time.Time) {
 	at := now.Add(m.breaker.Load().RetryAfter(now)).UnixNano()
 	switch queued := m.place > 0; {
 	case rests && queued:
-		r.queue[m.place-1].at, r.queue[m.place-1].proxy = at, m
-		heap.Fix(&r.queue, m.place-1)
+		r.queue[m.place-1] = rest{m, at}
+		heap.Fix(&r.queue, int(m.place)-1)
 	case rests:
 		heap.Push(&r.queue, rest{m, at})
 	case queued:
-		heap.Remove(&r.queue, m.place-1)
+		heap.Remove(&r.queue, int(m.place)-1)
 	}
 	r.publish()
 }
@@ -50,7 +50,7 @@ func (r *resting) rebuild(members []*Proxy, now time.Time) {
 	for _, m := range members {
 		if m.Spec.Weight > 0 && m.breaker.Load().Resting() {
 			r.queue = append(r.queue, rest{m, now.Add(m.breaker.Load().RetryAfter(now)).UnixNano()})
-			m.place = len(r.queue)
+			m.place = int32(len(r.queue))
 		}
 	}
 	heap.Init(&r.queue)
@@ -120,14 +120,14 @@ func (q restingQueue) Less(i, j int) bool { return q[i].at < q[j].at }
 // Swap implements heap.Interface.
 func (q restingQueue) Swap(i, j int) {
 	q[i], q[j] = q[j], q[i]
-	q[i].proxy.place, q[j].proxy.place = i+1, j+1
+	q[i].proxy.place, q[j].proxy.place = int32(i+1), int32(j+1)
 }
 
 // Push implements heap.Interface.
 func (q *restingQueue) Push(x any) {
 	one := x.(rest)
 	*q = append(*q, one)
-	one.proxy.place = len(*q)
+	one.proxy.place = int32(len(*q))
 }
 
 // Pop implements heap.Interface.

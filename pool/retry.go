@@ -20,7 +20,7 @@ func (x *Exchange) RetryAfter(now time.Time) time.Duration {
 	s, v := x.view()
 	if x.Sticky() {
 		y := &x.asked.sticky
-		if m, listed := s.byID[y.home]; listed && y.strict {
+		if m, listed := s.get(y.home); listed && y.strict {
 			return m.retryAfter(now)
 		}
 	}

@@ -14,7 +14,10 @@ import (
 // usage is how a proxy is used. It is safe for concurrent use, and outlives
 // every reload: what is under way goes on.
 type usage struct {
-	inFlight  atomic.Int32
+	inFlight atomic.Int32
+	// overdue counts its attempts that have been waiting for longer than is
+	// usual, on targets that others reach.
+	overdue   atomic.Int32
 	picks     atomic.Uint64
 	firstByte ewma // of the targets reached through it
 	// limiter is nil without a rate, as nearly always.

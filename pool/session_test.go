@@ -149,7 +149,7 @@ func TestAReloadMovesOnlyTheSessionsOfRemovedProxies(t *testing.T) {
 func TestAStrictSessionWaitsForItsProxy(t *testing.T) {
 	p := newTestPool(ones(5))
 	home := visit(t, p, "s", true, epoch).Proxy
-	trip(t, p, int(home.index), epoch)
+	trip(t, p, index(t, p, home), epoch)
 	if l := visit(t, p, "s", true, epoch.Add(time.Second)); l != nil {
 		t.Fatalf("served by %v although its proxy rests", l.Proxy.Spec.Port)
 	}

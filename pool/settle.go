@@ -29,11 +29,11 @@ func (p *Pool) settle(m *Proxy, permit permits, v breaker.Verdict, ev Event, now
 		p.everyday.successes.Add(1)
 		p.cleared(m.runtime, now)
 	case breaker.Failure:
-		m.lastFailed.Store(true)
+		m.marks.set(lastFailed)
 		change := p.outage.failure(m.runtime, ev.Request, now, func(limit int) int { return p.working(now, limit) })
 		*events = appendOutage(*events, change, ev.Request)
 	case breaker.Refused:
-		m.lastFailed.Store(true)
+		m.marks.set(lastFailed)
 	}
 	return v.Outcome
 }
@@ -41,15 +41,13 @@ func (p *Pool) settle(m *Proxy, permit permits, v breaker.Verdict, ev Event, now
 // cleared forgets what was held against a proxy that has just succeeded.
 func (p *Pool) cleared(r *runtime, now time.Time) {
 	r.lastSuccess.Store(now.UnixNano())
-	if r.lastFailed.Load() {
-		r.lastFailed.Store(false)
-	}
-	if !r.blemished.Load() {
+	r.marks.clear(lastFailed)
+	if !r.marks.has(blemished) {
 		return
 	}
 	p.blameMu.Lock()
 	defer p.blameMu.Unlock()
-	r.blemished.Store(false)
+	r.marks.clear(blemished)
 	if r.charges != nil {
 		*r.charges = charges{samples: r.charges.samples}
 	}

@@ -1,8 +1,9 @@
 package pool
 
 import (
-	"net"
+	"slices"
 	"strconv"
+	"strings"
 
 	"swivel/breaker"
 )
@@ -27,12 +28,17 @@ const (
 // Spec is one proxy as its list describes it: immutable once parsed. Printing
 // one shows no credentials, and neither does its JSON form.
 type Spec struct {
-	Scheme   Scheme
+	// The small fields come first, in one word: there may be a hundred thousand.
+	Scheme      Scheme
+	HasAuth     bool // a user was named, possibly with an empty password
+	Insecure    bool // https: do not verify the proxy's certificate
+	Rotating    bool // a gateway whose exit changes per connection
+	RotatingSet bool // the line says whether it rotates, so nobody need guess
+	Port        uint16
+
 	Host     string // name or IP literal without brackets, lower case
-	Port     uint16
 	User     string `json:"-"` // may hold {session} and the like, filled per attempt
 	Password Secret `json:"-"` // as User; SOCKS4 has no field to send it in
-	HasAuth  bool   // a user was named, possibly with an empty password
 
 	Weight      float64 // 1 when the line says nothing, 0 drains
 	Name        string
@@ -45,16 +51,31 @@ type Spec struct {
 	Rate        float64 // exchanges a second, 0: no limit
 	SNI         string  // https: server name instead of Host
 	CA          string  // https: file with the certificates to trust instead of the system's
-	Insecure    bool    // https: do not verify the proxy's certificate
-	Rotating    bool    // a gateway whose exit changes per connection
-	RotatingSet bool    // the line says whether it rotates, so nobody need guess
 
 	Breaker breaker.Overrides
 }
 
+// same says whether the lists say the same with both.
+func (s *Spec) same(t *Spec) bool {
+	return s.Scheme == t.Scheme && s.HasAuth == t.HasAuth && s.Insecure == t.Insecure &&
+		s.Rotating == t.Rotating && s.RotatingSet == t.RotatingSet && s.Port == t.Port &&
+		s.Host == t.Host && s.User == t.User && s.Password == t.Password &&
+		s.Weight == t.Weight && s.Name == t.Name && s.Provider == t.Provider &&
+		s.Region == t.Region && s.Country == t.Country && s.City == t.City &&
+		slices.Equal(s.Tags, t.Tags) && s.MaxInFlight == t.MaxInFlight && s.Rate == t.Rate &&
+		s.SNI == t.SNI && s.CA == t.CA && s.Breaker == t.Breaker
+}
+
 // Address returns what to dial: "host:port", an IPv6 host in brackets.
-func (s *Spec) Address() string {
-	return net.JoinHostPort(s.Host, strconv.Itoa(int(s.Port)))
+func (s *Spec) Address() string { return string(s.appendAddress(nil)) }
+
+func (s *Spec) appendAddress(b []byte) []byte {
+	if strings.IndexByte(s.Host, ':') >= 0 {
+		b = append(append(append(b, '['), s.Host...), ']')
+	} else {
+		b = append(b, s.Host...)
+	}
+	return strconv.AppendUint(append(b, ':'), uint64(s.Port), 10)
 }
 
 // Label returns what to call the proxy in logs and pages: its name, else its

@@ -62,10 +62,12 @@ func (x *Exchange) pickSticky(s *snapshot, v *view, now time.Time, lease time.Du
 // exchange. A strict session may have it tested when its rest is over: no other
 // will do.
 func (x *Exchange) resident(s *snapshot, v *view, now time.Time) (*Proxy, Skip) {
-	m, listed := s.byID[x.asked.sticky.home]
-	switch {
-	case !listed || !v.has(m):
+	place, listed := s.place(x.asked.sticky.home)
+	if !listed || !v.has(place) {
 		return nil, Gone
+	}
+	m := s.proxies[place]
+	switch {
 	case m.paused.Load() != nil:
 		return nil, Paused
 	case int(m.overdue.Load()) >= overdueLimit && v.usable.Load() > 0: // else see pickSuspended

@@ -130,3 +130,13 @@ func serve(p *Pool, now time.Time) (*Proxy, error) {
 	l.Release()
 	return l.Proxy, nil
 }
+
+// index returns where the member stands among all.
+func index(t *testing.T, p *Pool, m *Proxy) int {
+	t.Helper()
+	place, ok := p.current.Load().place(m.ID)
+	if !ok {
+		t.Fatal("no member")
+	}
+	return place
+}

@@ -63,7 +63,7 @@ func (p *Pool) RestoreTargets(bans []Ban, rests []TargetRest, now time.Time) {
 	p.blameMu.Lock()
 	defer p.blameMu.Unlock()
 	for _, b := range bans {
-		m, ok := s.byID[b.Proxy]
+		m, ok := s.get(b.Proxy)
 		left := min(b.Until.Sub(now), p.options.BanRest)
 		if ok && left > 0 {
 			t := p.memory.trouble(keyOf(b.Target), b.Target, now)

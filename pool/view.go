@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 	"sync"
@@ -12,7 +11,8 @@ import (
 // from. Which members it has never changes; who of them is usable does, and is
 // kept up to date by [snapshot.refresh].
 type view struct {
-	members []*Proxy // of a weight above zero, by Proxy.index
+	members []*Proxy // of a weight above zero, as they stand in the snapshot
+	places  []int32  // where they stand; nil: the snapshot has no others
 	tree    *sumTree // of the weights of those that are usable
 	turns   *turns   // nil unless proxies take turns
 	usable  atomic.Int64
@@ -23,14 +23,23 @@ type view struct {
 	ring    []uint64 // see hashed
 }
 
-// newView returns a view of those members that can be picked at all.
-func newView(proxies []*Proxy, strategy Strategy) *view {
-	v := &view{members: make([]*Proxy, 0, len(proxies))}
+// newView returns a view of those members of a snapshot that fit, and that can be
+// picked at all.
+func newView(proxies []*Proxy, fits func(*Proxy) bool, strategy Strategy) *view {
+	v := &view{members: proxies}
 	greatest := 0.0
-	for _, m := range proxies {
-		if m.Spec.Weight > 0 {
-			v.members = append(v.members, m)
+	for place, m := range proxies {
+		if m.Spec.Weight > 0 && fits(m) {
+			v.places = append(v.places, int32(place))
 			greatest = max(greatest, m.Spec.Weight)
+		}
+	}
+	if len(v.places) == len(proxies) {
+		v.places = nil
+	} else {
+		v.members = make([]*Proxy, len(v.places))
+		for slot, place := range v.places {
+			v.members[slot] = proxies[place]
 		}
 	}
 	v.tree = newSumTree(len(v.members), greatest)
@@ -56,21 +65,24 @@ func (v *view) draw() *Proxy {
 	return nil
 }
 
-// has says whether the member belongs to the view.
-func (v *view) has(m *Proxy) bool {
-	_, found := v.slot(m)
+// has says whether the member at a place of the snapshot belongs to the view.
+func (v *view) has(place int) bool {
+	_, found := v.slot(place)
 	return found
 }
 
-func (v *view) slot(m *Proxy) (slot int, found bool) {
-	return slices.BinarySearchFunc(v.members, m.index, func(one *Proxy, index int32) int { return cmp.Compare(one.index, index) })
+func (v *view) slot(place int) (slot int, found bool) {
+	if v.places == nil {
+		return place, place < len(v.members)
+	}
+	return slices.BinarySearch(v.places, int32(place))
 }
 
-// refresh takes note of whether the member is usable now, if the view has it.
-// Callers take turns.
-func (v *view) refresh(m *Proxy) {
-	if slot, found := v.slot(m); found {
-		v.set(slot, m.usable())
+// refresh takes note of whether the member at a place of the snapshot is usable
+// now, if the view has it. Callers take turns.
+func (v *view) refresh(place int) {
+	if slot, found := v.slot(place); found {
+		v.set(slot, v.members[slot].usable())
 	}
 }
 

@@ -20,12 +20,12 @@ type views struct {
 	uses uint64
 }
 
-// refresh tells all views whether the member is usable now.
-func (a *views) refresh(m *Proxy) {
+// refresh tells all views whether the member at a place is usable now.
+func (a *views) refresh(place int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, v := range a.by {
-		v.refresh(m)
+		v.refresh(place)
 	}
 }
 
@@ -91,13 +91,7 @@ func (s *snapshot) view(c route.Constraints, strategy Strategy) *view {
 	if v := s.views.find(c); v != nil {
 		return v
 	}
-	var fit []*Proxy
-	for _, m := range s.proxies {
-		if m.fits(c) {
-			fit = append(fit, m)
-		}
-	}
-	return s.views.add(c, newView(fit, strategy))
+	return s.views.add(c, newView(s.proxies, func(m *Proxy) bool { return m.fits(c) }, strategy))
 }
 
 // fits says whether the proxy meets the constraints.

@@ -1,0 +1,106 @@
+package pool
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"swivel/breaker"
+)
+
+// Change says what a Replace did, in numbers of proxies.
+type Change struct {
+	Added, Kept, Removed int
+}
+
+// Replace makes specs the members. A proxy whose identity was there before
+// keeps its breaker; exchanges under way finish with the proxies they hold. Of
+// specs nothing is kept, so that what a list was read into does not live on with
+// the last of its proxies.
+func (p *Pool) Replace(specs []Spec, now time.Time) Change {
+	p.reloadMu.Lock()
+	defer p.reloadMu.Unlock()
+	old, next, ids := p.current.Load(), newSnapshot(len(specs)), IDs(p.options.Salt)
+	var change Change
+	expected := 0 // in old: lists change little
+	for i := range specs {
+		spec := &specs[i]
+		if expected < len(old.proxies) && old.proxies[expected].Spec.same(spec) {
+			next.add(old.proxies[expected])
+			change.Kept++
+			expected++
+			continue
+		}
+		id := ids(spec)
+		if was, ok := old.place(id); ok {
+			next.add(p.keep(old.proxies[was], spec, now))
+			change.Kept++
+			expected = was + 1
+		} else {
+			next.add(p.join(id, spec, now))
+			change.Added++
+		}
+	}
+	change.Removed = len(old.proxies) - change.Kept
+	next.watch(p.options.Strategy)
+	probeRate := p.options.ProbeRate + float64(len(specs))/100
+	p.probes.SetLimitAt(now, rate.Limit(probeRate))
+	p.probes.SetBurstAt(now, int(math.Ceil(probeRate)))
+	p.current.Store(next)
+	next.views.refreshAll() // with what happened before anybody could tell this snapshot
+	p.resting.rebuild(next.proxies, now)
+	return change
+}
+
+// keep returns a proxy that stays, as its line is now. When that gives its
+// breaker other limits than before, it goes on from the same state under the new
+// ones; attempts under way then report to nobody.
+func (p *Pool) keep(was *Proxy, spec *Spec, now time.Time) *Proxy {
+	if was.Spec.same(spec) {
+		return was
+	}
+	m := &Proxy{ID: was.ID, Spec: copied(spec), runtime: was.runtime, most: atMost(spec)}
+	m.setRate(spec.Rate, now)
+	if settings := SettingsOf(spec, p.options.Breaker); settings != SettingsOf(was.Spec, p.options.Breaker) {
+		m.breaker.Store(breaker.Restore(settings, m.breaker.Load().Snapshot(now), rand.Float64, now))
+	}
+	m.segment = p.segmentOf(spec, now)
+	return m
+}
+
+// join returns a proxy that is new, with what is stored of it.
+func (p *Pool) join(id ID, spec *Spec, now time.Time) *Proxy {
+	m, b := newProxy(id, copied(spec))
+	m.setRate(spec.Rate, now)
+	m.segment = p.segmentOf(spec, now)
+	settings := SettingsOf(spec, p.options.Breaker)
+	if p.options.Restore != nil {
+		if snap, ok := p.options.Restore(id); ok {
+			b.Resume(settings, snap, rand.Float64, now)
+			return m
+		}
+	}
+	b.Begin(settings, rand.Float64)
+	return m
+}
+
+// copied is the spec in memory of its own.
+func copied(s *Spec) *Spec {
+	own := *s
+	return &own
+}
+
+// segmentOf is the proxy's segment, nil if it has none.
+func (p *Pool) segmentOf(spec *Spec, now time.Time) *segment {
+	return p.segments.of(spec, func(name string) *breaker.Breaker {
+		settings := p.options.Segment.Breaker
+		if p.options.Restore != nil {
+			if snap, ok := p.options.Restore(p.SegmentID(name)); ok {
+				return breaker.Restore(settings, snap, rand.Float64, now)
+			}
+		}
+		return breaker.New(settings, rand.Float64)
+	})
+}
