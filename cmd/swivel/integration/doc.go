@@ -1,6 +1,6 @@
 // Package integration holds the tests that run the built swivel as its users
-// do: as a process of its own, between real clients (curl, Python's
-// requests and httpx, and those of docs/recipes.md) and real upstream proxies
+// do: as a process of its own, between real clients (those of the README's
+// table, and those of docs/recipes.md) and real upstream proxies
 // (squid, tinyproxy, microsocks, dante, stunnel). There is no code here but tests.
 //
 // Everything is on loopback, on ports that the system gave. Every upstream
