@@ -73,6 +73,9 @@ func TestLabelIsTheNameOrTheAddress(t *testing.T) {
 		"u:s3cret@h:1 name=\"my exit\"": "my exit",
 	} {
 		s := mustLine(t, line)
+		if got := string(s.AppendLabel([]byte("to "))); got != "to "+want {
+			t.Errorf("appended: %q, want to %q", got, want)
+		}
 		if got := s.Label(); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}

@@ -87,6 +87,19 @@ func (s *Spec) Label() string {
 	return s.Address()
 }
 
+// AppendLabel appends the label to dst.
+func (s *Spec) AppendLabel(dst []byte) []byte {
+	switch {
+	case s.Name != "":
+		return append(dst, s.Name...)
+	case strings.Contains(s.Host, ":"):
+		dst = append(append(append(dst, '['), s.Host...), ']')
+	default:
+		dst = append(dst, s.Host...)
+	}
+	return strconv.AppendUint(append(dst, ':'), uint64(s.Port), 10)
+}
+
 // String returns the proxy's URI with its credentials redacted.
 func (s Spec) String() string {
 	auth := ""

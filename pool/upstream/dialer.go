@@ -127,7 +127,7 @@ func (d *Dialer) open(ctx context.Context, p *pool.Spec, speak handshake) (*Conn
 // the proxy needs them.
 func (d *Dialer) prepare(ctx context.Context, raw net.Conn, p *pool.Spec, speak handshake) (*Conn, error) {
 	ph := beginPhase(ctx, raw, d.timeouts.Handshake)
-	defer ph.stop()
+	defer ph.hook.Stop()
 	conn := &Conn{Conn: raw}
 	var err error
 	if p.Scheme == pool.HTTPS {

@@ -42,7 +42,7 @@ func converse(t *testing.T, speak handshake, text []byte, byByte bool) (pool.Sig
 	t.Helper()
 	conn := newCanned(text, byByte)
 	ph := beginPhase(context.Background(), conn, time.Hour)
-	defer ph.stop()
+	defer ph.hook.Stop()
 	early, err := speak(ph, conn)
 	if err != nil {
 		if _, ok := errors.AsType[*Error](err); !ok || SignalOf(err) == pool.NoSignal {

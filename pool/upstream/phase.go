@@ -16,7 +16,7 @@ type phase struct {
 	ctx      context.Context
 	conn     net.Conn
 	deadline time.Time
-	stop     func() bool // detaches from ctx; true if ctx had not ended yet
+	hook     lifetime.Hook // on ctx
 }
 
 // beginPhase sets the deadline before it watches ctx, so that an interruption
@@ -24,7 +24,7 @@ type phase struct {
 func beginPhase(ctx context.Context, conn net.Conn, limit time.Duration) *phase {
 	ph := &phase{ctx: ctx, conn: conn, deadline: time.Now().Add(limit)}
 	_ = conn.SetDeadline(ph.deadline)
-	ph.stop = lifetime.AfterFunc(ctx, ph.interrupt)
+	ph.hook = lifetime.AfterFunc(ctx, ph.interrupt)
 	return ph
 }
 
@@ -35,7 +35,7 @@ func (ph *phase) interrupt() { _ = ph.conn.SetDeadline(time.Unix(1, 0)) }
 // interrupt may run at any time from now on: such a connection is not handed
 // out, it would die under its owner.
 func (ph *phase) end() error {
-	if !ph.stop() {
+	if !ph.hook.Stop() {
 		return clientGone(ph.ctx)
 	}
 	if err := ph.conn.SetDeadline(time.Time{}); err != nil {

@@ -21,7 +21,7 @@ func phaseOver(t *testing.T, ctx context.Context) (*phase, net.Conn) {
 
 // readOut reads into the phase's end and says what it means.
 func readOut(ph *phase) pool.Signal {
-	defer ph.stop()
+	defer ph.hook.Stop()
 	_, err := ph.conn.Read(make([]byte, 1))
 	return ph.fail(err, pool.HandshakeTimeout, pool.HandshakeClosed).Signal
 }

@@ -8,6 +8,7 @@ import (
 
 	"swivel/pool"
 	"swivel/pool/upstream/http1"
+	"swivel/pool/upstream/lifetime"
 )
 
 // maxResponseHead bounds a response head.
@@ -20,7 +21,7 @@ type Response struct {
 	Framing http1.Framing
 	Body    http1.Body
 	session *session
-	stop    func() bool // detaches from the exchange's life
+	life    lifetime.Hook // on the exchange's life
 }
 
 // maxInterimBytes bounds the 1xx heads in front of a response, all together. A
@@ -64,7 +65,7 @@ func (resp *Response) readHead(r *Request) error {
 // behind the head. The Response must not be used any more.
 func (resp *Response) Upgraded() (net.Conn, []byte) {
 	s := resp.session
-	resp.stop()
+	resp.life.Stop()
 	if s.pump != nil {
 		s.pump.finish()
 	}
@@ -114,7 +115,7 @@ func (resp *Response) Abort() { resp.session.cut() }
 // client's body was not read to its end; sent is how much of it was streamed.
 func (resp *Response) Close() (read bool, sent int64) {
 	s := resp.session
-	alive, whole, read := resp.stop(), s.sent, true
+	alive, whole, read := resp.life.Stop(), s.sent, true
 	if p := s.pump; p != nil {
 		if resp.Body.Ended() {
 			resp.RequestRead() // the end may not have been noted yet

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"swivel/pool"
 	"swivel/pool/upstream/http1"
 	"swivel/pool/upstream/lifetime"
@@ -61,41 +59,28 @@ func (s *session) quiet() bool {
 		return false
 	}
 	socket := tcp.Under(s.conn)
-	n, err := peek(socket)
+	bytes, ended := tcp.Look(socket)
 	switch {
-	case errors.Is(err, unix.EAGAIN):
+	case ended:
+		return false
+	case !bytes:
 		return true
-	case err != nil || n == 0 || socket == s.conn:
+	case socket == s.conn:
 		return false
 	}
 	// Under TLS it may be but a session ticket, which servers send unasked.
 	_ = s.conn.SetReadDeadline(time.Now().Add(time.Millisecond))
-	_, err = s.br.Peek(1)
+	_, err := s.br.Peek(1)
 	return errors.Is(err, os.ErrDeadlineExceeded)
-}
-
-// peek looks at what has arrived on c, without waiting.
-func peek(c tcp.Socket) (n int, err error) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	var one [1]byte
-	if outer := raw.Control(func(fd uintptr) {
-		n, _, err = unix.Recvfrom(int(fd), one[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-	}); outer != nil {
-		return 0, outer
-	}
-	return n, err
 }
 
 // roundTrip sends the request and reads up to the response's head. The end of
 // life ends the connection, until the response is closed.
 func (s *session) roundTrip(life context.Context, r *Request) (*Response, error) {
-	resp := &Response{session: s, stop: lifetime.AfterFunc(life, s.cut)}
+	resp := &Response{session: s, life: lifetime.AfterFunc(life, s.cut)}
 	err := s.send(r)
 	if s.sent = err == nil; !s.sent && !s.answeredEarly() {
-		resp.stop()
+		resp.life.Stop()
 		return nil, err
 	}
 	if r.Body != nil {
@@ -104,7 +89,7 @@ func (s *session) roundTrip(life context.Context, r *Request) (*Response, error)
 		_ = s.conn.SetReadDeadline(time.Now().Add(s.transport.response))
 	}
 	if err := resp.readHead(r); err != nil {
-		resp.stop()
+		resp.life.Stop()
 		if failed := s.clientError(); failed != nil {
 			return nil, failed
 		}

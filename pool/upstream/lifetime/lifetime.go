@@ -9,9 +9,9 @@
 // nothing until somebody waits for its end.
 //
 //	var life lifetime.Context
-//	stop := lifetime.AfterFunc(&life, hangUp)
+//	hook := lifetime.AfterFunc(&life, hangUp)
 //	...
-//	life.Cancel() // hangs up, unless stop came before
+//	life.Cancel() // hangs up, unless hook.Stop came before
 package lifetime
 
 import (
@@ -34,9 +34,10 @@ var _ context.Context = (*Context)(nil)
 
 // call is one function to be called at the end.
 type call struct {
-	of         *Context // nil: called, or stopped
+	of         *Context // nil: it had ended already
 	f          func()
 	next, prev *call
+	over       bool // called, or stopped
 }
 
 // over is the Done of contexts that were not waited for when they ended.
@@ -54,37 +55,43 @@ func (c *Context) Cancel() {
 		close(c.done)
 	}
 	for k := c.calls; k != nil; k = k.next {
-		k.of = nil
+		k.over = true
 		go k.f()
 	}
 	c.calls = nil
 }
 
-// AfterFunc calls f on a goroutine of its own when the context ends, or now if it
-// has. stop prevents that; it is false when it is too late to. The functions
-// AfterFunc of this package and of package context use this one.
-func (c *Context) AfterFunc(f func()) (stop func() bool) {
+// AfterFunc is what context.AfterFunc uses; see the function AfterFunc.
+func (c *Context) AfterFunc(f func()) (stop func() bool) { return c.afterFunc(f).Stop }
+
+func (c *Context) afterFunc(f func()) *call {
+	k := &call{f: f}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended {
 		go f()
-		return func() bool { return false }
+		return k
 	}
-	k := &call{of: c, f: f, next: c.calls}
+	k.of, k.next = c, c.calls
 	if k.next != nil {
 		k.next.prev = k
 	}
 	c.calls = k
-	return func() bool { return c.stop(k) }
+	return k
 }
 
-func (c *Context) stop(k *call) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if k.of == nil {
+// Stop implements Hook.
+func (k *call) Stop() bool {
+	c := k.of
+	if c == nil {
 		return false
 	}
-	k.of = nil
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k.over {
+		return false
+	}
+	k.over = true
 	if k.next != nil {
 		k.next.prev = k.prev
 	}
@@ -125,11 +132,23 @@ func (c *Context) Deadline() (deadline time.Time, ok bool) { return time.Time{},
 // Value implements context.Context. There are none.
 func (c *Context) Value(any) any { return nil }
 
-// AfterFunc is context.AfterFunc without what that allocates for a context that
-// can do it by itself, as a [Context] can.
-func AfterFunc(ctx context.Context, f func()) (stop func() bool) {
-	if c, ok := ctx.(interface{ AfterFunc(func()) func() bool }); ok {
-		return c.AfterFunc(f)
-	}
-	return context.AfterFunc(ctx, f)
+// Hook is a function that waits for the end of a context.
+type Hook interface {
+	// Stop prevents the call. It is false when the function is called already, or
+	// was stopped before.
+	Stop() bool
 }
+
+// AfterFunc calls f on a goroutine of its own when ctx ends, or now if it has. It
+// is context.AfterFunc without most of what that allocates for a [Context].
+func AfterFunc(ctx context.Context, f func()) Hook {
+	if c, ok := ctx.(*Context); ok {
+		return c.afterFunc(f)
+	}
+	return stopFunc(context.AfterFunc(ctx, f))
+}
+
+type stopFunc func() bool
+
+// Stop implements Hook.
+func (f stopFunc) Stop() bool { return f() }

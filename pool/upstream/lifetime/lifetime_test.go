@@ -53,21 +53,21 @@ type outcome struct{ stopped, called int64 }
 func play(steps []int, ctx context.Context, cancel func()) (o outcome) {
 	var called atomic.Int64
 	var running sync.WaitGroup
-	var stops []func() bool
+	var hooks []Hook
 	for _, s := range steps {
-		switch n := len(stops); {
+		switch n := len(hooks); {
 		case s == 9:
 			cancel()
 		case s < 5 || n == 0:
 			running.Add(1)
-			stops = append(stops, AfterFunc(ctx, func() { defer running.Done(); called.Or(1 << n) }))
-		case stops[(s*7)%n]():
+			hooks = append(hooks, AfterFunc(ctx, func() { defer running.Done(); called.Or(1 << n) }))
+		case hooks[(s*7)%n].Stop():
 			o.stopped |= 1 << ((s * 7) % n)
 			running.Done()
 		}
 	}
-	for n, stop := range stops {
-		if stop() {
+	for n, hook := range hooks {
+		if hook.Stop() {
 			o.stopped |= 1 << n
 			running.Done()
 		}
@@ -84,9 +84,9 @@ func TestEndAndStopAtTheSameTime(t *testing.T) {
 			var called atomic.Int32
 			var stopped atomic.Int32
 			for range 4 {
-				stop := AfterFunc(&c, func() { called.Add(1) })
+				hook := AfterFunc(&c, func() { called.Add(1) })
 				go func() {
-					if stop() {
+					if hook.Stop() {
 						stopped.Add(1)
 					}
 				}()
@@ -105,6 +105,6 @@ func BenchmarkAfterFunc(b *testing.B) {
 	f := func() {}
 	for b.Loop() {
 		var c Context
-		AfterFunc(&c, f)()
+		AfterFunc(&c, f).Stop()
 	}
 }

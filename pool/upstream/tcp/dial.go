@@ -79,13 +79,13 @@ func (c *Conn) await(ctx context.Context, fd int, deadline time.Time) error {
 		return err
 	}
 	_ = c.file.SetWriteDeadline(deadline)
-	stop := lifetime.AfterFunc(ctx, func() { _ = c.file.SetWriteDeadline(time.Unix(1, 0)) })
+	hook := lifetime.AfterFunc(ctx, func() { _ = c.file.SetWriteDeadline(time.Unix(1, 0)) })
 	wait := c.raw.Write(func(fd uintptr) bool {
 		done, err = c.connected(int(fd))
 		return done || err != nil
 	})
 	switch {
-	case !stop() && err == nil: // the socket may get the deadline in the past at any time
+	case !hook.Stop() && err == nil: // the socket may get the deadline in the past at any time
 		return ctx.Err()
 	case wait != nil:
 		return wait

@@ -29,6 +29,32 @@ func Reset(c net.Conn) {
 	}
 }
 
+// HungUp asks whether the peer of a socket has shut down or reset the connection,
+// without touching what it sent before.
+func HungUp(fd int) bool { _, ended := look(fd); return ended }
+
+// Look asks what is to be read from a socket now: whether there are bytes, and
+// whether the peer has ended the connection. It takes nothing and does not wait.
+func Look(s Socket) (bytes, ended bool) {
+	raw, err := s.SyscallConn()
+	if err != nil {
+		return false, true
+	}
+	if err := raw.Control(func(fd uintptr) { bytes, ended = look(int(fd)) }); err != nil {
+		return false, true
+	}
+	return bytes, ended
+}
+
+func look(fd int) (bytes, ended bool) {
+	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN | unix.POLLRDHUP}}
+	n, err := unix.Poll(p, 0)
+	if err != nil || n == 0 {
+		return false, false
+	}
+	return p[0].Revents&unix.POLLIN != 0, p[0].Revents&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR) != 0
+}
+
 // control calls f with the descriptor of the connection's socket, unless that is
 // closed.
 func control(c net.Conn, f func(fd int)) {

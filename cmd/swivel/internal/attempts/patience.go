@@ -11,27 +11,44 @@ const (
 	secondLooks = 5
 )
 
-// patience is the time that an attempt has before it is overtaken. It belongs to
-// one goroutine.
+// patience is the time that an attempt has before it is overtaken, and that which
+// all of them have. Both share a timer. It belongs to one goroutine.
 type patience struct {
 	timer *time.Timer
-	over  time.Time // when the timer should go off
+	over  time.Time // when the attempt's time is
+	end   time.Time // when the time of all is; zero: it is
 	looks int       // in a row that were too late to mean anything
 }
 
-func newPatience(d time.Duration) *patience {
-	return &patience{timer: time.NewTimer(d), over: time.Now().Add(d)}
+func newPatience(attempt, all time.Duration) *patience {
+	now := time.Now()
+	return &patience{timer: time.NewTimer(min(attempt, all)), over: now.Add(attempt), end: now.Add(all)}
 }
 
-// begin starts the time anew.
+// begin gives the next attempt its time.
 func (p *patience) begin(d time.Duration) {
 	p.looks = 0
 	p.set(d)
 }
 
 func (p *patience) set(d time.Duration) {
+	now := time.Now()
+	p.over = now.Add(d)
+	if !p.end.IsZero() {
+		d = min(d, p.end.Sub(now))
+	}
 	p.timer.Reset(d)
-	p.over = time.Now().Add(d)
+}
+
+// ended says, when the timer has gone off, that the time of all attempts is over.
+// It says so once; the attempt's own time goes on.
+func (p *patience) ended() bool {
+	if p.end.IsZero() || time.Now().Before(p.end) {
+		return false
+	}
+	p.end = time.Time{}
+	p.timer.Reset(time.Until(p.over))
+	return true
 }
 
 // heldUp says, when the timer has gone off, that it did so far too late. On a

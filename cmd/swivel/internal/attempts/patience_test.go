@@ -8,7 +8,7 @@ import (
 
 func TestAProcessThatWasHeldUpLooksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPatience(time.Second)
+		p := newPatience(time.Second, time.Hour)
 		<-p.timer.C
 		if p.heldUp() {
 			t.Error("a timer that is in time is taken for a late one")
@@ -29,7 +29,7 @@ func TestAProcessThatWasHeldUpLooksAgain(t *testing.T) {
 
 func TestASlowMachineDoesNotPutItOffForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPatience(time.Second)
+		p := newPatience(time.Second, time.Hour)
 		looks := 0
 		for time.Sleep(2 * time.Second); p.heldUp(); time.Sleep(time.Second) {
 			<-p.timer.C
@@ -39,6 +39,26 @@ func TestASlowMachineDoesNotPutItOffForEver(t *testing.T) {
 		}
 		if looks != secondLooks {
 			t.Errorf("%d second looks, want %d", looks, secondLooks)
+		}
+		p.timer.Stop()
+	})
+}
+
+func TestTheTimeOfAllAttemptsEndsBesideThatOfOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		p := newPatience(2*time.Second, 3*time.Second)
+		for _, want := range []struct {
+			after time.Duration
+			ended bool
+		}{{2 * time.Second, false}, {3 * time.Second, true}, {4 * time.Second, false}, {6 * time.Second, false}} {
+			<-p.timer.C
+			if ended := p.ended(); time.Since(began) != want.after || ended != want.ended {
+				t.Fatalf("after %v it says %v, want %v after %v", time.Since(began), ended, want.ended, want.after)
+			}
+			if !want.ended {
+				p.begin(2 * time.Second)
+			}
 		}
 		p.timer.Stop()
 	})

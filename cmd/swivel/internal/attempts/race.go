@@ -58,10 +58,8 @@ func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease 
 		return value, nil, x.spent(false)
 	}
 	r.aside()
-	deadline := time.NewTimer(x.loop.Settings.ExchangeTimeout)
-	defer deadline.Stop()
-	overtake := newPatience(r.patience())
-	defer overtake.timer.Stop()
+	patience := newPatience(r.patience(), x.loop.Settings.ExchangeTimeout)
+	defer patience.timer.Stop()
 	for {
 		select {
 		case a := <-r.arrivals:
@@ -76,18 +74,18 @@ func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease 
 			if stop := r.failed(ctx, a); stop != nil {
 				return value, nil, stop
 			}
-			overtake.begin(r.patience())
-		case <-overtake.timer.C:
-			if overtake.heldUp() {
-				continue
+			patience.begin(r.patience())
+		case <-patience.timer.C:
+			switch {
+			case patience.ended():
+				if plan.Hedge { // a plain request may be with its target by now
+					return value, nil, x.spent(true)
+				}
+				r.late = true
+			case !patience.heldUp():
+				r.overtake()
+				patience.begin(r.patience())
 			}
-			r.overtake()
-			overtake.begin(r.patience())
-		case <-deadline.C:
-			if plan.Hedge { // a plain request may be with its target by now
-				return value, nil, x.spent(true)
-			}
-			r.late = true
 		case <-ctx.Done():
 			r.collect()
 			return value, nil, fmt.Errorf("%w: %w", ErrClientGone, ctx.Err())
@@ -100,7 +98,7 @@ type race[T any] struct {
 	x        *Exchange
 	plan     Plan[T]
 	life     lifetime.Context // of the attempts
-	detach   func() bool      // from the client's context
+	follows  lifetime.Hook    // the client's context
 	arrivals chan arrival[T]
 	running  int
 	last     *pool.Lease
@@ -116,7 +114,7 @@ type arrival[T any] struct {
 
 func newRace[T any](ctx context.Context, x *Exchange, plan Plan[T]) *race[T] {
 	r := &race[T]{x: x, plan: plan, arrivals: make(chan arrival[T], x.loop.Settings.Attempts)}
-	r.detach = lifetime.AfterFunc(ctx, r.life.Cancel)
+	r.follows = lifetime.AfterFunc(ctx, r.life.Cancel)
 	return r
 }
 
@@ -261,7 +259,7 @@ func (r *race[T]) overtaken(a arrival[T]) {
 
 // leave ends the race. Who is still on the way goes on without the client.
 func (r *race[T]) leave() {
-	r.detach() // when the client has left, its context has ended them already
+	r.follows.Stop() // when the client has left, its context has ended them already
 	if r.running == 0 {
 		return
 	}

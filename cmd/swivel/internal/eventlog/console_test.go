@@ -2,7 +2,6 @@ package eventlog
 
 import (
 	"bytes"
-	"net"
 	"regexp"
 	"strings"
 	"testing"
@@ -31,7 +30,7 @@ func proxy(name string) *pool.Proxy {
 func TestConsoleTellsAnExchangeInASentence(t *testing.T) {
 	got := line(t, func(l *Log) {
 		l.Exchange(Exchange{
-			ID: "r1", Kind: "plain", Client: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 5}, Method: "GET",
+			ID: "r1", Kind: "plain", Client: "127.0.0.1:5", Method: "GET",
 			Target: "a.test:80", Status: 200, Proxy: proxy("good"), Took: 420 * time.Microsecond, Down: 7,
 			Attempts: []pool.Attempt{
 				{Proxy: proxy("dead"), Signal: pool.DialRefused, Outcome: breaker.Failure},
@@ -48,7 +47,7 @@ func TestConsoleTellsAnExchangeInASentence(t *testing.T) {
 
 func TestConsoleTellsARefusalWithoutProxyOrTarget(t *testing.T) {
 	got := line(t, func(l *Log) {
-		l.Exchange(Exchange{ID: "r1", Kind: "connect", Client: &net.TCPAddr{}, Status: 400, Code: "bad_request", Took: 1500 * time.Millisecond})
+		l.Exchange(Exchange{ID: "r1", Kind: "connect", Client: ":0", Status: 400, Code: "bad_request", Took: 1500 * time.Millisecond})
 	})
 	if !strings.Contains(got, " CONNECT 400 in 1.5s ") || !strings.Contains(got, "code=bad_request") {
 		t.Error(got)
@@ -70,7 +69,7 @@ func TestConsoleTellsATransitionInASentence(t *testing.T) {
 
 func TestConsoleQuotesWhatATerminalWouldObey(t *testing.T) {
 	got := line(t, func(l *Log) {
-		l.Exchange(Exchange{ID: "r1", Kind: "connect", Client: &net.TCPAddr{}, Target: "a\u009b2J:443", Status: 502})
+		l.Exchange(Exchange{ID: "r1", Kind: "connect", Client: ":0", Target: "a\u009b2J:443", Status: 502})
 	})
 	if strings.ContainsRune(got, '\u009b') || !strings.Contains(got, `"a\u009b2J:443"`) {
 		t.Errorf("%q", got)

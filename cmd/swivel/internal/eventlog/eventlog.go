@@ -83,7 +83,7 @@ func New(w io.Writer, format, level string) (*Log, error) {
 type Exchange struct {
 	ID       string
 	Kind     string // "connect", "plain" or "socks5"
-	Client   net.Addr
+	Client   string // its address
 	User     string // who has authenticated, or tried to as one there is
 	Session  string // the id that the client gave its session
 	Method   string
@@ -104,7 +104,7 @@ func (l *Log) Exchange(x Exchange) {
 	if !e.Enabled() {
 		return
 	}
-	e = e.Str("request", x.ID).Str("kind", x.Kind).Stringer("client", x.Client)
+	e = e.Str("request", x.ID).Str("kind", x.Kind).Str("client", x.Client)
 	if x.User != "" {
 		e = e.Str("user", x.User)
 	}
@@ -125,7 +125,7 @@ func (l *Log) Exchange(x Exchange) {
 		e = e.Str("reason", x.Reason)
 	}
 	if x.Proxy != nil {
-		e = e.Str("proxy", string(x.Proxy.ID)).Str("proxy_name", x.Proxy.Spec.Label())
+		e = name(e, x.Proxy)
 	}
 	if len(x.Attempts) > 0 {
 		e = e.Array("attempts", attemptList(x.Attempts))
@@ -134,6 +134,12 @@ func (l *Log) Exchange(x Exchange) {
 		e = e.Dur("opened_ms", x.Opened)
 	}
 	e.Dur("took_ms", x.Took).Int64("up", x.Up).Int64("down", x.Down).Msg("exchange")
+}
+
+// name says which proxy a line is about.
+func name(e *zerolog.Event, p *pool.Proxy) *zerolog.Event {
+	var room [80]byte
+	return e.Str("proxy", string(p.ID)).Bytes("proxy_name", p.Spec.AppendLabel(room[:0]))
 }
 
 // Canary writes what came of the tests that no client asked for.
@@ -154,7 +160,7 @@ type attemptLine pool.Attempt
 
 // MarshalZerologObject implements zerolog.LogObjectMarshaler.
 func (a *attemptLine) MarshalZerologObject(e *zerolog.Event) {
-	e.Str("proxy", string(a.Proxy.ID)).Str("proxy_name", a.Proxy.Spec.Label()).Stringer("signal", a.Signal).Stringer("outcome", a.Outcome).Dur("ms", a.Took)
+	name(e, a.Proxy).Stringer("signal", a.Signal).Stringer("outcome", a.Outcome).Dur("ms", a.Took)
 	if a.Probe {
 		e.Bool("probe", true)
 	}
@@ -178,7 +184,7 @@ func (l *Log) transition(ev pool.Event, t breaker.Transition) {
 	if ev.Segment != "" {
 		e = e.Str("segment", ev.Segment)
 	}
-	e = e.Str("proxy", string(ev.Proxy.ID)).Str("proxy_name", ev.Proxy.Spec.Label()).
+	e = name(e, ev.Proxy).
 		Stringer("from", t.From).Stringer("to", t.To).Stringer("rule", t.Rule)
 	if ev.Signal != pool.NoSignal {
 		e = e.Stringer("signal", ev.Signal)

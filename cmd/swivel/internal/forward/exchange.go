@@ -44,8 +44,8 @@ type exchange struct {
 	lease   *pool.Lease
 	resp    *upstream.Response
 	refusal *reply.Error
-	stop    func()      // the watch for a client that leaves
-	detach  func() bool // the response from the client's life
+	stop    func()        // the watch for a client that leaves
+	follows lifetime.Hook // of the response, on the client's life
 	settled bool
 
 	header      http.Header // of the response, as goproxy may have changed it
@@ -154,7 +154,7 @@ func (x *exchange) unwanted(resp *upstream.Response) bool {
 // serve takes the response that the client gets.
 func (x *exchange) serve(got answer, lease *pool.Lease) {
 	x.resp, x.lease = got.resp, lease
-	x.detach = lifetime.AfterFunc(x.life, got.cut) // from here on the client's leaving ends it
+	x.follows = lifetime.AfterFunc(x.life, got.cut) // from here on the client's leaving ends it
 	x.result.Proxy = lease.Proxy
 	x.result.FirstByte = time.Since(x.began)
 	if lease.Probe { // a probe decides at once: its lease does not last as long as a body may
@@ -212,8 +212,7 @@ func (x *exchange) try(ctx context.Context, l *pool.Lease) (answer, error) {
 	// One that is overtaken goes on when the exchange is over, so the exchange's
 	// context must not be what its life hangs on.
 	life := &lifetime.Context{}
-	stop := lifetime.AfterFunc(ctx, life.Cancel)
-	defer stop()
+	defer lifetime.AfterFunc(ctx, life.Cancel).Stop()
 	resp, err := x.handler.transports.For(l.Proxy).RoundTrip(ctx, life, l.Spec, &x.out)
 	if err == nil {
 		err = x.judge(resp, l)
@@ -256,7 +255,7 @@ func (x *exchange) settle(s pool.Signal) {
 // vacate says that the proxy's connection is no longer used.
 func (x *exchange) vacate() {
 	if x.lease != nil {
-		x.detach()
+		x.follows.Stop()
 		x.lease.Release()
 	}
 }

@@ -85,8 +85,7 @@ func (who *caller) readFields(fields http1.Fields) *reply.Error {
 // badKeys is what a client is told of an error of package route, which names
 // the key.
 func badKeys(err error) *reply.Error {
-	var bad *route.Error
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*route.Error](err); ok {
 		return reply.BadRoutingKey(bad.Error())
 	}
 	return nil

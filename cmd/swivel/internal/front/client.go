@@ -26,6 +26,7 @@ type client struct {
 	front   *Front
 	tcp     *net.TCPConn
 	conn    net.Conn     // what is spoken on it: tcp, or TLS over it
+	name    string       // its address, for the log
 	addr    limit.Client // who it is as long as it has not authenticated
 	counted limit.Client // as whose connection it is counted
 	refused *reply.Error // swivel had no place for it when it came

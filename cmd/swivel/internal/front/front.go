@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"net/netip"
 	"sync"
 	"syscall"
 	"time"
@@ -122,8 +123,10 @@ func (f *Front) Serve(ln *net.TCPListener) error {
 // refused takes no place: clients that keep coming back would else keep swivel
 // full with their own refusals.
 func (f *Front) start(c *net.TCPConn) {
-	addr := limit.Address(c.RemoteAddr().(*net.TCPAddr).AddrPort().Addr())
+	from := c.RemoteAddr().(*net.TCPAddr).AddrPort()
+	addr := limit.Address(from.Addr())
 	cl := &client{front: f, tcp: c, conn: c, addr: addr, counted: addr}
+	cl.name = netip.AddrPortFrom(from.Addr().Unmap(), from.Port()).String()
 	switch known := f.register(cl); {
 	case cl.refused == nil && known:
 		f.Loop.Workers.Go(cl.serve)

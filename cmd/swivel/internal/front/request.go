@@ -100,7 +100,7 @@ func (c *client) begin(r *request) (*attempts.Exchange, *reply.Error) {
 // line is the log line of a request.
 func (c *client) line(r *request, status int, code string) eventlog.Exchange {
 	line := eventlog.Exchange{
-		ID: r.id, Kind: r.kind, Client: c.tcp.RemoteAddr(), User: r.user, Session: r.route.Session,
+		ID: r.id, Kind: r.kind, Client: c.name, User: r.user, Session: r.route.Session,
 		Target: r.target, Status: status, Code: code,
 	}
 	if r.kind == "plain" {

@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"swivel/pool/upstream/tcp"
 )
 
@@ -45,7 +43,7 @@ func (w *watch) run() {
 	if err != nil {
 		return
 	}
-	err = raw.Read(func(fd uintptr) bool { return w.stopped.Load() || hungUp(int(fd)) })
+	err = raw.Read(func(fd uintptr) bool { return w.stopped.Load() || tcp.HungUp(int(fd)) })
 	if err == nil && !w.stopped.Load() {
 		w.cancel()
 	}
@@ -61,12 +59,4 @@ func (w *watch) stop() {
 	_ = w.conn.SetReadDeadline(time.Unix(1, 0))
 	w.running.Wait()
 	_ = w.conn.SetReadDeadline(time.Time{})
-}
-
-// hungUp asks whether the peer has shut down or reset the connection, without
-// touching what it sent before.
-func hungUp(fd int) bool {
-	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
-	n, err := unix.Poll(p, 0)
-	return err == nil && n > 0 && p[0].Revents&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR) != 0
 }
