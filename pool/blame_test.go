@@ -438,6 +438,21 @@ func TestAProxyWithManyOverdueAttemptsIsNotPicked(t *testing.T) {
 	}
 }
 
+// TestALossyNetworkDoesNotSuspendAProxyThatServes: some packets of several
+// attempts were lost, and meanwhile others are served.
+func TestALossyNetworkDoesNotSuspendAProxyThatServes(t *testing.T) {
+	p := newTestPool(weighted(1))
+	for range 10 {
+		x := begin(t, p, "a.test:443", epoch)
+		l := leaseOf(t, x, p.Proxies()[0], epoch)
+		reachThrough(t, p, p.Proxies()[0], "a.test:443", epoch.Add(100*time.Millisecond))
+		x.Overdue(l, epoch.Add(300*time.Millisecond))
+	}
+	if _, err := serve(p, epoch.Add(time.Second)); err != nil {
+		t.Errorf("the only proxy is suspended: %v", err)
+	}
+}
+
 func TestAClientThatLeavesAnOverdueAttemptClearsNobody(t *testing.T) {
 	p := newTestPool(weighted(1, 1))
 	a, b := p.Proxies()[0], p.Proxies()[1]

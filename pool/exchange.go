@@ -211,9 +211,11 @@ func (x *Exchange) Overdue(l *Lease, now time.Time) {
 	}
 }
 
-// countOverdue counts an overdue attempt against its proxy, once.
+// countOverdue counts an overdue attempt against its proxy, once. It does not if
+// the proxy has served somebody since the attempt began: packets get lost on the
+// way to the best of proxies, and a black hole serves nobody.
 func (x *Exchange) countOverdue(l *Lease, now time.Time) {
-	if !l.counted && x.attempts[l.index].Signal == NoSignal {
+	if !l.counted && x.attempts[l.index].Signal == NoSignal && l.Proxy.lastSuccess.Load() < l.Started.UnixNano() {
 		l.counted = true
 		if l.Proxy.overdue.Add(1) == overdueLimit {
 			x.pool.refresh(l.Proxy, now)
