@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -103,7 +104,10 @@ func (d *daemon) checkOutput(t *testing.T) {
 		t.Errorf("the output of swivel: %.4000s", output[at[0]:])
 	}
 	if t.Failed() {
-		t.Logf("the end of the output of swivel: %s", output[max(0, len(output)-3000):])
+		rare := slices.DeleteFunc(strings.Split(output, "\n"), func(l string) bool {
+			return strings.Contains(l, `"message":"exchange"`) && !strings.Contains(l, `"code"`)
+		})
+		t.Logf("what swivel said beside exchanges that were served:\n%.6000s\nand the end: %s", strings.Join(rare, "\n"), output[max(0, len(output)-2000):])
 	}
 }
 
