@@ -29,7 +29,6 @@ func copySocket(dst io.Writer, src tcp.Socket, first func() bool) (total int64, 
 	ready := r.read // one method value for all rounds
 	full := 0
 	for {
-		r.once = first != nil && total > 0
 		if err := raw.Read(ready); err != nil {
 			return total, err
 		}
@@ -37,7 +36,7 @@ func copySocket(dst io.Writer, src tcp.Socket, first func() bool) (total int64, 
 			r.release()
 			return total, r.end()
 		}
-		if total == 0 && first != nil && !first() {
+		if first != nil && !first() {
 			r.release()
 			return 0, errForbidden
 		}
@@ -49,8 +48,11 @@ func copySocket(dst io.Writer, src tcp.Socket, first func() bool) (total int64, 
 			full = 0
 		}
 		r.release()
-		if err != nil {
+		switch {
+		case err != nil:
 			return total, writeError{err}
+		case first != nil:
+			return total, errBegun
 		}
 		if full >= spliceAfter {
 			full = 0
@@ -65,18 +67,19 @@ func copySocket(dst io.Writer, src tcp.Socket, first func() bool) (total int64, 
 	}
 }
 
-// errWaits is the end of a copy that would have to wait for more.
-var errWaits = errors.New("nothing to read now")
+// errBegun is the end of a copy whose first bytes have passed. There may be more:
+// whether there is, its continuation will see, and one read that finds nothing is
+// saved.
+var errBegun = errors.New("the first bytes have passed")
 
 // errForbidden is the end of a copy whose first byte must not be passed on.
 var errForbidden = errors.New("the tunnel has moved")
 
 // reader reads once when the descriptor is readable.
 type reader struct {
-	buf  *[chunk]byte
-	n    int
-	err  error
-	once bool // do not wait
+	buf *[chunk]byte
+	n   int
+	err error
 }
 
 // read is the callback of syscall.RawConn.Read: false means "wait until it is
@@ -91,7 +94,7 @@ func (r *reader) read(fd uintptr) bool {
 	}
 	if r.err == unix.EAGAIN {
 		r.release()
-		return r.once
+		return false
 	}
 	return true
 }
@@ -104,10 +107,7 @@ func (r *reader) release() {
 }
 
 func (r *reader) end() error {
-	switch {
-	case r.err == unix.EAGAIN:
-		return errWaits
-	case r.err != nil:
+	if r.err != nil {
 		return r.err
 	}
 	return io.EOF

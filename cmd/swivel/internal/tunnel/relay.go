@@ -43,7 +43,7 @@ func (r *Registry) Relay(client, upstream net.Conn, o Observer) Traffic {
 // relay is the two directions of a pair at work.
 //
 // Each begins on a goroutine whose stack has grown already, since what a first
-// byte sets off goes deep. When the first bytes have passed and it has to wait,
+// byte sets off goes deep. When the first bytes have passed,
 // it goes on on a goroutine of its own: an idle tunnel holds two small stacks
 // and nothing else.
 type relay struct {
@@ -92,7 +92,7 @@ func (t *relay) down() {
 		n, err := relayOneWay(t.client, from, func() bool { return t.observer.Received(from) })
 		t.traffic.Down += n
 		switch {
-		case err == errWaits:
+		case err == errBegun:
 			go t.downOn(from)
 			return
 		case t.downEnded(from, err):
@@ -134,7 +134,7 @@ func (t *relay) downEnded(from net.Conn, err error) bool {
 func (t *relay) up() {
 	n, err := relayOneWay(t.to, t.client, func() bool { t.observer.Sent(); return true })
 	t.traffic.Up += n
-	if err == errWaits {
+	if err == errBegun {
 		go t.upOn()
 		return
 	}
@@ -196,8 +196,8 @@ func (p *pair) endDirection(dst net.Conn, err error) {
 }
 
 // relayOneWay relays until src ends. first is called before the first byte is
-// passed on, and may forbid it; with it the relay ends with errWaits when it has
-// passed bytes and would have to wait for more.
+// passed on, and may forbid it; with it the relay ends with errBegun when it
+// has passed some.
 func relayOneWay(dst io.Writer, src net.Conn, first func() bool) (int64, error) {
 	if from, ok := src.(tcp.Socket); ok {
 		return copySocket(dst, from, first)

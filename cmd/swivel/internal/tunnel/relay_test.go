@@ -201,15 +201,15 @@ func TestBulkThatSlowsDownGoesBackToBuffers(t *testing.T) {
 	}
 }
 
-// A direction goes on with a small stack once it would have to wait: whatever
-// comes behind that passes as before.
-func TestCopyEndsWhenItWouldWaitAndGoesOn(t *testing.T) {
+// A direction goes on with a small stack behind its first bytes: whatever comes
+// then passes as before.
+func TestCopyEndsBehindTheFirstBytesAndGoesOn(t *testing.T) {
 	client, inClient := tcpPair(t)
 	inPeer, proxy := tcpPair(t)
 	relayed := make(chan error, 1)
 	go func() {
 		n, err := copySocket(inClient, inPeer, func() bool { return true })
-		if err == errWaits && n > 0 {
+		if err == errBegun && n > 0 {
 			_, err = copySocket(inClient, inPeer, nil)
 		}
 		relayed <- err
