@@ -39,17 +39,29 @@ func (b *Breaker) Share(now time.Time) Share {
 	n := momentOf(now) // and not begin: somebody has to be told of a lost probe, and the next call that returns an Effect does that
 	m := &b.m
 	s := Share{
-		Edition: m.edition,
-		Standing: Standing{
-			State: m.state, At: n.wall(m.since), Until: n.wall(m.until),
-			Rule: m.rule, OpensInRow: int(m.opensInRow), ProbeWins: int(m.wins),
-		},
+		Edition: m.edition, Standing: m.standing(n),
 		LastSuccess: n.wall(m.proved), Succeeded: m.record.proven,
 	}
 	if m.state == Closed {
 		m.tell(&s, n)
 	}
 	return s
+}
+
+// Standing returns where the breaker stands, the edition of that (see Share), and
+// whether a probe is in flight.
+func (b *Breaker) Standing(now time.Time) (s Standing, edition uint32, probing bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := momentOf(now)
+	return b.m.standing(n), b.m.edition, b.m.probe.out() && n.at < b.m.probe.gate
+}
+
+func (m *machine) standing(n moment) Standing {
+	return Standing{
+		State: m.state, At: n.wall(m.since), Until: n.wall(m.until),
+		Rule: m.rule, OpensInRow: int(m.opensInRow), ProbeWins: int(m.wins),
+	}
 }
 
 // tell hands out what is untold. With nothing against the proxy any more there
@@ -79,22 +91,22 @@ func (m *machine) tell(s *Share, n moment) {
 }
 
 // Adopt has the breaker stand where another one stands, if its own standing is
-// still of the given edition; else nothing happens and ok is false. The caller
-// knows which of the two is newer. Permits granted before are stale, unless both
-// are closed: then there is nothing to adopt.
+// still of the given edition; else nothing happens and ok is false. It returns the
+// edition that it has then. The caller knows which of the two is newer. Permits
+// granted before are stale, unless both are closed: then there is nothing to adopt.
 //
 // A half_open breaker is adopted as an open one whose rest is over: its probe is
 // somebody else's. A rest is never longer than one that is restored.
-func (b *Breaker) Adopt(s Standing, edition uint32, now time.Time) (e Effect, ok bool) {
+func (b *Breaker) Adopt(s Standing, edition uint32, now time.Time) (e Effect, adopted uint32, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := momentOf(now)
 	if b.m.edition != edition {
-		return Effect{}, false
+		return Effect{}, 0, false
 	}
 	b.m.adopt(s, n, &e)
 	b.publish(n)
-	return e, true
+	return e, b.m.edition, true
 }
 
 func (m *machine) adopt(s Standing, n moment, e *Effect) {

@@ -131,7 +131,7 @@ func TestAdoptedRestIsKeptAndEndsLikeAnOwnOne(t *testing.T) {
 	late, _, _ := k.b.Acquire(k.now, lease)
 	k.wait(time.Second)
 	s := other.b.Share(other.now).Standing
-	e, ok := k.b.Adopt(s, k.b.Share(k.now).Edition, k.now)
+	e, _, ok := k.b.Adopt(s, k.b.Share(k.now).Edition, k.now)
 	if !ok {
 		t.Fatal("not adopted")
 	}
@@ -151,12 +151,12 @@ func TestAdoptedProbesCount(t *testing.T) {
 	b := opened(t, plain())
 	b.now = a.now
 	s := a.b.Share(a.now)
-	if _, ok := b.b.Adopt(s.Standing, b.b.Share(b.now).Edition, b.now); !ok || !b.b.Due(b.now) {
+	if _, _, ok := b.b.Adopt(s.Standing, b.b.Share(b.now).Edition, b.now); !ok || !b.b.Due(b.now) {
 		t.Fatal("the rest is over there, but not here")
 	}
 	b.report(b.probe(), breaker.Success)
 	b.wantState(breaker.Closed)
-	e, ok := a.b.Adopt(b.b.Share(b.now).Standing, s.Edition, a.now)
+	e, _, ok := a.b.Adopt(b.b.Share(b.now).Standing, s.Edition, a.now)
 	if !ok {
 		t.Fatal("not adopted")
 	}
@@ -170,7 +170,7 @@ func TestStandingThatHasChangedMeanwhileIsNotOverwritten(t *testing.T) {
 	for range 5 {
 		k.attempt(breaker.Failure)
 	}
-	if _, ok := k.b.Adopt(s, edition, k.now); ok {
+	if _, _, ok := k.b.Adopt(s, edition, k.now); ok {
 		t.Error("adopted over an unseen transition")
 	}
 }
@@ -181,7 +181,7 @@ func TestClosedAdoptsClosedWithoutAnyLoss(t *testing.T) {
 		k.attempt(breaker.Failure)
 	}
 	p, _, _ := k.b.Acquire(k.now, lease)
-	if e, ok := k.b.Adopt(breaker.Standing{At: k.now}, k.b.Share(k.now).Edition, k.now); !ok || e != (breaker.Effect{}) {
+	if e, _, ok := k.b.Adopt(breaker.Standing{At: k.now}, k.b.Share(k.now).Edition, k.now); !ok || e != (breaker.Effect{}) {
 		t.Errorf("%v, %+v", ok, e)
 	}
 	if e := k.b.Report(p, breaker.Verdict{Outcome: breaker.Failure}, k.now); !e.Moved {
@@ -192,6 +192,6 @@ func TestClosedAdoptsClosedWithoutAnyLoss(t *testing.T) {
 func TestRestOfAStrangeClockIsCut(t *testing.T) {
 	k := newProven(t, plain())
 	s := breaker.Standing{State: breaker.Open, At: k.now.Add(time.Hour), Until: k.now.Add(1000 * time.Hour), OpensInRow: 1 << 40, ProbeWins: 99}
-	_, _ = k.b.Adopt(s, k.b.Share(k.now).Edition, k.now)
+	_, _, _ = k.b.Adopt(s, k.b.Share(k.now).Edition, k.now)
 	k.wantRest(15 * time.Minute)
 }

@@ -63,6 +63,7 @@ type Event struct {
 	Request string // the exchange that caused it
 	Segment string // the breaker is not the proxy's but its segment's
 	Outage  Outage
+	Fleet   bool // it was another instance that found it out
 
 	began  time.Time // the attempt
 	canary bool      // the exchange was one

@@ -184,7 +184,7 @@ func (x *Exchange) due(s *snapshot, v *view, now time.Time, shared bool) iter.Se
 		return m.paused.Load() == nil && int(m.overdue.Load()) < overdueLimit && x.skip(v, m, now) == InUse
 	}
 	return func(yield func(*Proxy) bool) {
-		for _, m := range x.pool.resting.due(now) {
+		for _, m := range x.pool.testable(s, now) {
 			if s.holds(m, v) && mayHave(m) && !yield(m) {
 				return
 			}
@@ -245,6 +245,9 @@ func (x *Exchange) acquire(m *Proxy, now time.Time, lease time.Duration, events 
 // permits asks the breakers.
 func (x *Exchange) permits(m *Proxy, now time.Time, lease time.Duration, events *[]Event) (held permits, granted bool) {
 	p := x.pool
+	if !p.mayTest(m, now) {
+		return held, false
+	}
 	if m.segment != nil {
 		if held.segment, granted = x.acquireSegment(m, now, lease, events); !granted {
 			p.skipped[InSegment].Add(1)

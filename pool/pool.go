@@ -67,6 +67,8 @@ type Pool struct {
 	probeShare *budget.Budget
 	resting    resting
 	segments   segments
+	leases     atomic.Pointer[leases] // nil: no lease is needed to test a proxy
+	wanted     wanted
 	sessions   *sessions
 	freed      chan struct{}
 	direct     *Proxy // see Exchange.Direct
@@ -92,6 +94,7 @@ func New(specs []Spec, o Options, now time.Time) *Pool {
 	p.outage.window = p.options.Breaker.Window
 	p.segments.options = p.options.Segment
 	p.freed = make(chan struct{}, 1)
+	p.wanted.wake = make(chan struct{}, 1)
 	p.direct = newDirect()
 	p.sessions = newSessions(p.options.MaxSessions)
 	p.waiting.by = map[targetKey][]*suspicion{}

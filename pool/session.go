@@ -59,6 +59,7 @@ type Pin struct {
 	Proxy   ID
 	LastUse time.Time
 	TTL     time.Duration // how long it is kept after its last use
+	Learnt  bool          // of those that changed: by another instance; see LearnPin
 }
 
 // sessions are the pins in use. They are safe for concurrent use; the zero value
@@ -75,6 +76,7 @@ type sessions struct {
 
 type pin struct {
 	Pin
+	learnt bool      // from another instance, which has told the others too
 	stored time.Time // the last use that is known to be stored, or about to be
 }
 
@@ -166,7 +168,7 @@ func (g *sessions) forgetGone() {
 }
 
 func (g *sessions) mark(one *pin) {
-	one.stored = one.LastUse
+	one.stored, one.learnt = one.LastUse, false
 	g.dirty[one.Session] = struct{}{}
 	g.ring()
 }
@@ -193,7 +195,9 @@ func (p *Pool) ChangedSessions(now time.Time) (changed []Pin, gone []SessionID) 
 	}
 	for id := range g.dirty {
 		if e, known := g.by[id]; known {
-			changed = append(changed, e.Value.(*pin).Pin)
+			one := e.Value.(*pin).Pin
+			one.Learnt = e.Value.(*pin).learnt
+			changed = append(changed, one)
 		} else {
 			gone = append(gone, id)
 		}

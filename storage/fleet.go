@@ -80,7 +80,7 @@ const (
 // order nor, but for the counts, the number of times matters in which things are
 // told.
 func (k Known) Merge(told Known) Known {
-	newer := k.compare(told)
+	newer := k.Compare(told)
 	if newer < 0 {
 		k, told = told, k
 	}
@@ -95,10 +95,22 @@ func (k Known) Merge(told Known) Known {
 	return k
 }
 
-// compare orders standings. Two instances that change the state within one
-// microsecond need any order, as long as it is the same for all.
-func (k Known) compare(other Known) int {
-	return cmp.Or(cmp.Compare(k.Stamp, other.Stamp), cmp.Compare(k.State, other.State), cmp.Compare(k.Until, other.Until))
+// Alone is the standing, without anything that came after it.
+func (k Known) Alone() Known {
+	return Known{
+		ProxyID: k.ProxyID, Stamp: k.Stamp, State: k.State, Until: k.Until,
+		Cause: k.Cause, OpensInRow: k.OpensInRow, ProbeWins: k.ProbeWins,
+	}
+}
+
+// Compare is negative if the standing of other is the later one. Two instances
+// that change the state within one microsecond need any order, as long as it is
+// the same for all.
+func (k Known) Compare(other Known) int {
+	return cmp.Or(
+		cmp.Compare(k.Stamp, other.Stamp), cmp.Compare(k.State, other.State), cmp.Compare(k.Until, other.Until),
+		cmp.Compare(k.OpensInRow, other.OpensInRow), cmp.Compare(k.ProbeWins, other.ProbeWins), cmp.Compare(k.Cause, other.Cause),
+	)
 }
 
 func unite(misses []Miss, after Moment) []Miss {

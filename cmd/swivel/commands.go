@@ -14,6 +14,7 @@ import (
 	"swivel/cmd/swivel/internal/daemon"
 	"swivel/cmd/swivel/internal/eventlog"
 	"swivel/cmd/swivel/internal/systemd"
+	"swivel/pool"
 )
 
 // settings are the flags that change the configuration. A flag that is not
@@ -29,6 +30,7 @@ type settings struct {
 	UsersFile      *string          `help:"File with such clients, as htpasswd -B makes it." type:"path" placeholder:"FILE"`
 	TLSCert        *string          `name:"tls-cert" help:"Speak TLS to clients, and show them this certificate, in PEM with those of its authority behind it." type:"path" placeholder:"FILE"`
 	TLSKey         *string          `name:"tls-key" help:"Its private key, in PEM." type:"path" placeholder:"FILE"`
+	Fleet          *string          `help:"Redis over which instances share what they know. An address with a password does better in SWIVEL_FLEET: others can see arguments." placeholder:"URL"`
 	LogFormat      *string          `help:"json or console." placeholder:"FORMAT"`
 	LogLevel       *string          `help:"debug, info, warn or error." placeholder:"LEVEL"`
 }
@@ -62,6 +64,9 @@ func (f *settings) read(s streams, defaults config.Config, adjust func(*config.C
 	override(&c.TLSKey, f.TLSKey)
 	if len(f.User) > 0 {
 		c.Users = f.User
+	}
+	if f.Fleet != nil {
+		c.Fleet = pool.Secret(*f.Fleet)
 	}
 	override(&c.Log.Format, f.LogFormat)
 	override(&c.Log.Level, f.LogLevel)
@@ -168,7 +173,7 @@ func (c *configPrintCmd) Run(s streams) error {
 	text, printErr := cfg.Print(config.Origins{File: c.Config, Env: s.env, Flags: map[string]bool{
 		"listen": c.Listen != nil, "admin": c.Admin != nil, "db": c.DB != nil, "grace": c.Grace != nil, "users": len(c.User) > 0,
 		"allow_open_proxy": c.AllowOpenProxy != nil, "users_file": c.UsersFile != nil, "tls_cert": c.TLSCert != nil, "tls_key": c.TLSKey != nil, "proxies": len(c.Proxies) > 0,
-		"log.format": c.LogFormat != nil, "log.level": c.LogLevel != nil,
+		"fleet": c.Fleet != nil, "log.format": c.LogFormat != nil, "log.level": c.LogLevel != nil,
 	}})
 	_, _ = s.out.Write(text)
 	return errors.Join(err, printErr)

@@ -23,6 +23,7 @@ type statusCmd struct {
 	Watch    bool            `short:"w" help:"Show it again and again, until Ctrl-C."`
 	Interval config.Duration `help:"How often --watch shows it (default 2s)." default:"2s" placeholder:"DURATION"`
 	Limit    int             `help:"How many proxies are listed; 0: all (default: as many as fit the terminal)." default:"-1" placeholder:"N"`
+	Fleet    bool            `help:"Show how the daemon stands among those that it shares its knowledge with, in place of its pool."`
 	JSON     bool            `name:"json" help:"Print JSON."`
 }
 
@@ -71,6 +72,9 @@ func (c *statusCmd) show(d asked, out io.Writer) error { return c.showSized(d, o
 
 // showSized writes to out what fits the terminal, if it is one.
 func (c *statusCmd) showSized(d asked, out, terminal io.Writer) error {
+	if c.Fleet {
+		return c.showFleet(d, out)
+	}
 	var all []admin.Proxy
 	if err := d.get("/api/v1/proxies", &all); err != nil {
 		return err

@@ -174,6 +174,12 @@ func (s *Store) Salt(ctx context.Context) ([]byte, error) {
 	return s.client.Salt(ctx, fresh)
 }
 
+// HasSalt says whether the fleet has a salt already.
+func (c *Client) HasSalt(ctx context.Context) (bool, error) {
+	found, err := c.redis.HExists(ctx, c.key("meta"), "salt").Result()
+	return found, explain(err)
+}
+
 // Salt returns the salt of the fleet, which is the given one if it has none yet.
 func (c *Client) Salt(ctx context.Context, own []byte) ([]byte, error) {
 	if err := ctx.Err(); err != nil {

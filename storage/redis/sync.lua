@@ -27,6 +27,9 @@ local function same(k, p)
   local c = compare(k.a, p.a)
   if c == 0 then c = compare(k.s or '', p.s or '') end
   if c == 0 then c = compare(k.u, p.u) end
+  if c == 0 then c = compare(k.o or 0, p.o or 0) end
+  if c == 0 then c = compare(k.w or 0, p.w or 0) end
+  if c == 0 then c = compare(k.c or '', p.c or '') end
   return c
 end
 

@@ -59,7 +59,7 @@ func (h *Hub) Sync(_ context.Context, s storage.Sync) (storage.Synced, error) {
 	for _, told := range s.Known {
 		before, merged := h.known[told.ProxyID], h.known[told.ProxyID].Merge(told)
 		merged.ProxyID = told.ProxyID
-		more := len(told.Window) > 0 && before.Stamp == told.Stamp && before.State == told.State && before.Until == told.Until
+		more := len(told.Window) > 0 && before.Compare(told) == 0
 		if more || !same(before, merged) {
 			h.known[told.ProxyID] = merged
 			h.note("p:" + told.ProxyID)
@@ -94,7 +94,7 @@ func (h *Hub) note(member string) {
 }
 
 func same(a, b storage.Known) bool {
-	return a.Stamp == b.Stamp && a.State == b.State && a.Until == b.Until && a.Succeeded == b.Succeeded &&
+	return a.Compare(b) == 0 && a.Succeeded == b.Succeeded &&
 		a.LastSuccess == b.LastSuccess && slices.Equal(a.Failures, b.Failures) && slices.Equal(a.Window, b.Window)
 }
 

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 )
@@ -34,7 +35,7 @@ func count(t testing.TB, file, from string) (n int) {
 }
 
 // connectStatus asks for a tunnel and returns the answer's status and fields.
-func connectStatus(t testing.TB, proxy, target string) (int, http.Header) {
+func connectStatus(t testing.TB, proxy, target string, fields ...string) (int, http.Header) {
 	t.Helper()
 	c, err := net.DialTimeout("tcp", proxy, 5*time.Second)
 	if err != nil {
@@ -42,7 +43,7 @@ func connectStatus(t testing.TB, proxy, target string) (int, http.Header) {
 	}
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
-	if _, err := io.WriteString(c, "CONNECT "+target+" HTTP/1.1\r\nHost: "+target+"\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(c, "CONNECT "+target+" HTTP/1.1\r\n"+strings.Join(append([]string{"Host: " + target}, fields...), "\r\n")+"\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: http.MethodConnect})

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,8 +24,9 @@ type Server struct {
 	port int
 	args []string
 
-	mu  sync.Mutex
-	cmd *exec.Cmd // nil: it does not run
+	mu    sync.Mutex
+	cmd   *exec.Cmd // nil: it does not run
+	ended chan struct{}
 }
 
 // Start starts a server with further arguments, such as --maxmemory. A
@@ -62,16 +64,30 @@ func (s *Server) Restart() {
 	args := append([]string{"--port", fmt.Sprint(s.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", s.t.TempDir()}, s.args...)
 	cmd := exec.Command("redis-server", args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
+	started, ended := make(chan error), make(chan struct{})
+	go run(cmd, started, ended)
+	if err := <-started; err != nil {
 		s.t.Fatalf("redis-server (apt-get install redis-server): %v", err)
 	}
-	s.cmd = cmd
+	s.cmd, s.ended = cmd, ended
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if s.answers() {
 			return
 		}
 	}
 	s.t.Fatal("redis-server does not answer")
+}
+
+// run starts the process and waits for it on one thread: it is when the thread that
+// started it ends that the kernel sends the parent-death signal.
+func run(cmd *exec.Cmd, started chan<- error, ended chan<- struct{}) {
+	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+	err := cmd.Start()
+	started <- err
+	if err == nil {
+		_ = cmd.Wait()
+	}
+	close(ended)
 }
 
 func (s *Server) answers() bool {
@@ -92,7 +108,7 @@ func (s *Server) Kill() {
 	defer s.mu.Unlock()
 	if s.cmd != nil {
 		_ = s.cmd.Process.Kill()
-		_ = s.cmd.Wait()
+		<-s.ended
 		s.cmd = nil
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"swivel/cmd/swivel/internal/feed"
+	"swivel/cmd/swivel/internal/fleet"
 	"swivel/cmd/swivel/internal/traffic"
 	"swivel/pool"
 	"swivel/pool/route"
@@ -54,6 +55,8 @@ type Operator interface {
 	Reload() (Reloaded, error)
 	// Status is how the daemon does, beside its pool.
 	Status() Status
+	// Fleet is how the daemon stands in its fleet; false if there is none.
+	Fleet() (fleet.Status, bool)
 	// Traffic is what its clients got lately.
 	Traffic() *traffic.Recorder
 	// Feed tells what happens.
@@ -125,6 +128,7 @@ func (s *Server) guarded() []endpoint {
 		{"GET /api/v1/proxies/{id}", s.proxy},
 		{"GET /api/v1/summary", s.summary},
 		{"GET /api/v1/history", s.history},
+		{"GET /api/v1/fleet", s.fleet},
 		{"GET /api/v1/explain", s.explain},
 		{"GET /api/v1/audit", s.audit},
 		{"GET /api/v1/events", s.events},

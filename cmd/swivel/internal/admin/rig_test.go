@@ -14,6 +14,7 @@ import (
 
 	"swivel/breaker"
 	"swivel/cmd/swivel/internal/feed"
+	"swivel/cmd/swivel/internal/fleet"
 	"swivel/cmd/swivel/internal/traffic"
 	"swivel/pool"
 	"swivel/pool/route"
@@ -39,6 +40,10 @@ func (o *operator) Pool() *pool.Pool { return o.pool }
 
 func (o *operator) Status() Status {
 	return Status{Started: time.Now(), Connections: 3, ConnectionsLimit: 100, RetryBudget: 500, ErrorRatio: 0.4}
+}
+
+func (o *operator) Fleet() (fleet.Status, bool) {
+	return fleet.Status{Up: true, Instances: 3, Answered: time.Now(), Leases: 2}, true
 }
 
 func (o *operator) Feed() *feed.Feed { return o.feed }

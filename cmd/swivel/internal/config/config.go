@@ -32,6 +32,8 @@ type Config struct {
 	TLSCert        string   `yaml:"tls_cert"`         // file with the certificate that clients are shown, and those between it and its authority behind it; none: no TLS is spoken with them
 	TLSKey         string   `yaml:"tls_key"`          // file with its private key
 
+	Fleet pool.Secret `yaml:"fleet"` // redis://, rediss:// or unix:// address of the Redis over which instances share what they know; none: this one is alone
+
 	Strategy    pool.Strategy      `yaml:"strategy"`     // how a proxy is picked: weighted, round-robin, least-inflight or fastest
 	OnExhausted attempts.Exhausted `yaml:"on_exhausted"` // what happens when none can be picked: reject, wait or direct
 

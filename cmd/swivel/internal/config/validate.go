@@ -11,6 +11,7 @@ import (
 
 	"swivel/cmd/swivel/internal/targets"
 	"swivel/cmd/swivel/internal/tryout"
+	"swivel/storage/redis"
 )
 
 // longest is the longest duration: sums of a few of them do not overflow.
@@ -53,6 +54,11 @@ func (c *Config) Validate() error {
 	}
 	if c.DB == "" {
 		bad("db", "want a file, or :memory: to keep nothing")
+	}
+	if c.Fleet != "" {
+		if err := redis.Check(c.Fleet.Reveal()); err != nil {
+			bad("fleet", "%w", err)
+		}
 	}
 	if err := c.BreakerSettings().Validate(); err != nil {
 		problems = append(problems, fmt.Errorf("breaker: %w", err))

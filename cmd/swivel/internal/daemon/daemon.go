@@ -84,6 +84,7 @@ type Daemon struct {
 	guesses  guesses
 	ballast  []byte
 	pauses   pauses
+	member   *member    // of a fleet; nil: there is none
 	reloadMu sync.Mutex // serialises Reload
 	sources  *Sources   // guarded by reloadMu
 	seen     seenFiles  // but the lists; guarded by reloadMu
@@ -203,13 +204,13 @@ func (d *Daemon) openPool(ctx context.Context, lists Lists, open storeOpener) er
 		return fmt.Errorf("db: %w", err)
 	}
 	d.store = store
-	salt, err := store.Salt(ctx)
-	if err != nil {
-		return fmt.Errorf("db: %w", err)
-	}
 	specs, dropped := withoutSelf(lists.Specs, d.self)
 	if len(specs) == 0 {
 		return &ListError{errors.New("proxies: the only proxies listed are swivel itself")}
+	}
+	salt, err := d.salted(ctx, specs)
+	if err != nil {
+		return err
 	}
 	records, skipped, err := store.Load(ctx, storedIDs(specs, salt))
 	if err != nil {
@@ -266,6 +267,9 @@ func (d *Daemon) build() {
 	if at, err := tryout.ParseTarget(d.cfg.Canary.URL); err == nil { // else there is none: see config
 		d.canary = canary.New(loop, dialer, at, d.log)
 	}
+	if d.member != nil {
+		d.member.begin()
+	}
 	d.registry = tunnel.NewRegistry(time.Duration(d.cfg.Limits.TunnelIdle), &loop.Workers)
 	d.registry.MaxAge = time.Duration(d.cfg.Limits.TunnelMaxAge)
 	d.transports = upstream.NewTransports(dialer, time.Duration(a.ResponseTimeout))
@@ -273,6 +277,7 @@ func (d *Daemon) build() {
 	d.metrics = metrics.New(metrics.Sources{
 		Pool: d.pool, Journal: d.journal.Stats, RetryBudget: loop.RetryBudget,
 		Connections: func() int { return d.front.Connections() },
+		Fleet:       d.Fleet,
 	})
 	d.started = time.Now()
 	d.traffic = traffic.New(d.started)
@@ -333,6 +338,7 @@ func (d *Daemon) sink(events []pool.Event) {
 		d.log.Transitions(ev)
 		d.metrics.Event(ev)
 		d.tell(ev)
+		d.noted(ev)
 	}
 }
 

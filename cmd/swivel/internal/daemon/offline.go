@@ -27,6 +27,7 @@ func Offline(ctx context.Context, cfg config.Config, log *eventlog.Log) (*Daemon
 	if _, err := os.Stat(cfg.DB); errors.Is(err, fs.ErrNotExist) {
 		cfg.DB = ":memory:"
 	}
+	cfg.Fleet = "" // who only looks is no instance
 	d := &Daemon{cfg: cfg, log: log, guard: auth.NewGuard(users)}
 	if err := d.openPool(ctx, lists, openSQLite); err != nil {
 		return nil, errors.Join(fmt.Errorf("without a daemon (leave --proxies off to ask one that runs): %w", err), d.close())

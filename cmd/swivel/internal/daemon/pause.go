@@ -56,23 +56,39 @@ func (d *Daemon) Pause(members []*pool.Proxy, why pool.Pause) error {
 	d.pauses.mu.Lock()
 	defer d.pauses.mu.Unlock()
 	for _, m := range members {
-		one := storage.Pause{ProxyID: string(m.ID), Reason: why.Reason, By: why.By, At: why.At, Drain: why.Drain}
-		if err := d.store.SetPause(ctx, one); err != nil {
-			d.log.Error().Err(err).Str("proxy", string(m.ID)).Msg("a pause could not be stored")
+		if err := d.storePause(ctx, m.ID, why); err != nil {
 			return err
 		}
-		d.pauses.by[m.ID] = why
-		d.pool.Pause([]*pool.Proxy{m}, why)
-		done := feed.Paused
-		if why.Drain {
-			done = feed.Drained
-		}
-		d.log.Info().Str("proxy", string(m.ID)).Str("proxy_name", m.Spec.Label()).Str("reason", why.Reason).Str("by", why.By).Msg(done)
-		e := about(m, done, why.At)
-		e.Reason, e.By = why.Reason, why.By
-		d.feed.Publish(e)
+		d.tellPaused(m, why)
+		d.tellPause(m.ID, why)
 	}
 	return nil
+}
+
+// storePause stores a pause and puts it into force; the proxy may be on no list.
+// The caller holds pauses.mu.
+func (d *Daemon) storePause(ctx context.Context, id pool.ID, why pool.Pause) error {
+	one := storage.Pause{ProxyID: string(id), Reason: why.Reason, By: why.By, At: why.At, Drain: why.Drain}
+	if err := d.store.SetPause(ctx, one); err != nil {
+		d.log.Error().Err(err).Str("proxy", string(id)).Msg("a pause could not be stored")
+		return err
+	}
+	d.pauses.by[id] = why
+	if m, ok := d.pool.Get(id); ok {
+		d.pool.Pause([]*pool.Proxy{m}, why)
+	}
+	return nil
+}
+
+func (d *Daemon) tellPaused(m *pool.Proxy, why pool.Pause) {
+	done := feed.Paused
+	if why.Drain {
+		done = feed.Drained
+	}
+	d.log.Info().Str("proxy", string(m.ID)).Str("proxy_name", m.Spec.Label()).Str("reason", why.Reason).Str("by", why.By).Msg(done)
+	e := about(m, done, why.At)
+	e.Reason, e.By = why.Reason, why.By
+	d.feed.Publish(e)
 }
 
 // Audit stores what an operator asks for. What cannot be stored is not to be done.
@@ -100,15 +116,24 @@ func (d *Daemon) Resume(members []*pool.Proxy) error {
 	d.pauses.mu.Lock()
 	defer d.pauses.mu.Unlock()
 	for _, m := range members {
-		if _, err := d.store.ClearPause(ctx, string(m.ID)); err != nil {
-			d.log.Error().Err(err).Str("proxy", string(m.ID)).Msg("the end of a pause could not be stored")
+		if err := d.endPause(ctx, m.ID); err != nil {
 			return err
 		}
-		delete(d.pauses.by, m.ID)
-		if d.pool.Resume([]*pool.Proxy{m}) > 0 {
-			d.log.Info().Str("proxy", string(m.ID)).Str("proxy_name", m.Spec.Label()).Msg(feed.Resumed)
-			d.feed.Publish(about(m, feed.Resumed, time.Now()))
-		}
+		d.tellResumed(m.ID, time.Now())
+	}
+	return nil
+}
+
+// endPause is the reverse of storePause.
+func (d *Daemon) endPause(ctx context.Context, id pool.ID) error {
+	if _, err := d.store.ClearPause(ctx, string(id)); err != nil {
+		d.log.Error().Err(err).Str("proxy", string(id)).Msg("the end of a pause could not be stored")
+		return err
+	}
+	delete(d.pauses.by, id)
+	if m, ok := d.pool.Get(id); ok && d.pool.Resume([]*pool.Proxy{m}) > 0 {
+		d.log.Info().Str("proxy", string(m.ID)).Str("proxy_name", m.Spec.Label()).Msg(feed.Resumed)
+		d.feed.Publish(about(m, feed.Resumed, time.Now()))
 	}
 	return nil
 }

@@ -27,6 +27,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	workers.Go(func() { giveBack(len(d.pool.Proxies())) })
 	workers.Go(func() { d.sampleTraffic(background) })
 	workers.Go(func() { d.pruneDaily(background) })
+	if d.member != nil {
+		workers.Go(func() { d.member.run(background) })
+	}
 	if d.canary != nil {
 		workers.Go(func() { d.canary.Run(ctx) })
 	}
@@ -93,6 +96,9 @@ func (d *Daemon) close() error {
 		if err := d.journal.Close(ctx); err != nil {
 			problems = append(problems, fmt.Errorf("db: the last states could not be written: %w", err))
 		}
+	}
+	if d.member != nil {
+		_ = d.member.close()
 	}
 	if d.store != nil {
 		problems = append(problems, d.store.Close())

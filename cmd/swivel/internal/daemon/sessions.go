@@ -58,6 +58,7 @@ func (d *Daemon) savePinsOnce() bool {
 	for i, id := range gone {
 		ids[i] = id.String()
 	}
+	d.tellPins(changed)
 	if d.store.SavePins(context.Background(), pins, ids) != nil {
 		d.pool.Unsaved(changed, gone)
 		return false

@@ -26,6 +26,7 @@ func (d *Daemon) saveTargets(ctx context.Context) {
 		}
 		if n := d.pool.Troubles(); n != saved {
 			bans, rests := d.pool.Targets(time.Now())
+			d.tellTargets(bans, rests, time.Now())
 			if d.store.SaveTargets(context.Background(), toBans(bans), toRests(rests)) == nil {
 				saved = n
 			}

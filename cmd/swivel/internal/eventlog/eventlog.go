@@ -198,6 +198,9 @@ func (l *Log) transition(ev pool.Event, t breaker.Transition) {
 	if t.To == breaker.Open {
 		e = e.Dur("rest_ms", t.Until.Sub(t.At))
 	}
+	if ev.Fleet {
+		e = e.Bool("fleet", true)
+	}
 	e.Str("request", ev.Request).Msg("breaker")
 }
 

@@ -54,6 +54,7 @@ func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 		redirectedExchanges, redirectedAttempts, redirectedFailures, reloadsTotal, reloadSuccess,
 		journalPending, journalLag, journalWritten, journalFailed, journalDropped, retryBudget, connections, localOutage,
 		breakerState, poolProxies, inFlight, sessions, pausedProxies,
+		fleetUp, fleetAlone, fleetInstances, fleetSilence, fleetBehind, fleetLeases, fleetPending, fleetLag, fleetCalls, fleetFailed, fleetTold, fleetLearnt,
 	} {
 		ch <- d
 	}
@@ -68,6 +69,7 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	m.collectBreakers(out)
 	m.collectDaemon(out, now)
 	m.collectPool(out, now)
+	m.collectFleet(out, now)
 }
 
 // output makes metrics of numbers.

@@ -22,6 +22,7 @@ import (
 
 	"swivel/breaker"
 	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/cmd/swivel/internal/fleet"
 	"swivel/pool"
 	"swivel/storage"
 )
@@ -32,6 +33,7 @@ type Sources struct {
 	Journal     func() storage.Stats
 	RetryBudget func(now time.Time) float64
 	Connections func() int
+	Fleet       func() (fleet.Status, bool) // false: there is none
 }
 
 // Metrics are the counters of one daemon. Its methods are safe for concurrent

@@ -16,6 +16,7 @@ import (
 
 	"swivel/breaker"
 	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/cmd/swivel/internal/fleet"
 	"swivel/pool"
 	"swivel/storage"
 )
@@ -33,6 +34,9 @@ func newMetrics(t testing.TB, lines ...string) (*Metrics, *pool.Pool) {
 		Journal:     func() storage.Stats { return storage.Stats{Pending: 3, Failures: 2, Lag: 1500 * time.Millisecond} },
 		RetryBudget: func(time.Time) float64 { return 499.5 },
 		Connections: func() int { return 7 },
+		Fleet: func() (fleet.Status, bool) {
+			return fleet.Status{Up: true, Instances: 3, Leases: 2, Behind: -time.Second, Failures: 4}, true
+		},
 	}), p
 }
 

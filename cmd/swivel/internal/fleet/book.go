@@ -1,0 +1,302 @@
+package fleet
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"swivel/breaker"
+	"swivel/storage"
+)
+
+// entry is what an instance remembers of one proxy: how it stands in the fleet,
+// and what of the own outcomes the fleet has been told.
+type entry struct {
+	stood    bool
+	edition  uint32        // of the breaker's standing that known stands for
+	known    storage.Known // the standing alone
+	misses   []storage.Miss
+	told     map[storage.Moment]storage.Count // own counts, as far as the hub may have them
+	sharedAt time.Time
+
+	untold  bool // the fleet may not know the standing
+	urgent  bool // something has happened that is news by itself
+	queued  bool
+	tallyAt time.Time // when the next successes are told, if it is pending
+}
+
+// book is the entries of all proxies that there was something to say of.
+type book struct {
+	me      string
+	width   time.Duration // of a part of the window
+	clock   *clock
+	members Members
+	entries map[string]*entry
+	queue   []string        // to be told, in order
+	backlog []string        // to be told when there is time
+	pending map[string]bool // of those with a tallyAt
+	flight  []flying        // told in the call under way
+	pushed  uint64          // told since the beginning
+	learnt  uint64          // of others, likewise
+}
+
+type flying struct {
+	id     string
+	misses int
+}
+
+func (b *book) of(id string) *entry {
+	e := b.entries[id]
+	if e == nil {
+		e = &entry{}
+		b.entries[id] = e
+	}
+	return e
+}
+
+// note has a proxy told of with the next call that has room.
+func (b *book) note(id string) {
+	if e := b.of(id); !e.queued {
+		e.queued = true
+		b.queue = append(b.queue, id)
+	}
+}
+
+// examined bounds what one call looks at to find something to tell.
+const examined = 5000
+
+// compose returns what is to be told now, most proxies at most, and beyond these
+// the ones that must be.
+func (b *book) compose(must []string, most int, now time.Time) (told []storage.Known) {
+	for _, id := range must {
+		if k, ok := b.tell(id, now); ok {
+			told = append(told, k)
+		}
+	}
+	for looked := 0; len(told) < most && looked < examined; looked++ {
+		id, ok := b.next()
+		if !ok {
+			break
+		}
+		if k, ok := b.tell(id, now); ok {
+			told = append(told, k)
+		}
+	}
+	b.pushed += uint64(len(told))
+	return told
+}
+
+// next takes the first of who waits.
+func (b *book) next() (id string, ok bool) {
+	from := &b.queue
+	if len(*from) == 0 {
+		from = &b.backlog
+	}
+	if len(*from) == 0 {
+		return "", false
+	}
+	id, *from = (*from)[0], (*from)[1:]
+	if from == &b.queue {
+		b.of(id).queued = false
+	}
+	return id, true
+}
+
+// tally queues the proxies whose successes are due to be told.
+func (b *book) tally(now time.Time) {
+	for id := range b.pending {
+		if e := b.of(id); !now.Before(e.tallyAt) {
+			b.note(id)
+		}
+	}
+}
+
+// tell returns what the fleet does not know of a proxy; false if that is nothing.
+func (b *book) tell(id string, now time.Time) (storage.Known, bool) {
+	share, ok := b.members.Share(id, now)
+	if !ok {
+		delete(b.entries, id)
+		delete(b.pending, id)
+		return storage.Known{}, false
+	}
+	e := b.of(id)
+	moved := b.stand(id, e, share.Standing, share.Edition)
+	for _, at := range share.Failures {
+		e.misses = append(e.misses, storage.Miss{At: b.clock.moment(at), By: b.me})
+	}
+	told := e.known
+	told.LastSuccess, told.Succeeded = b.clock.moment(share.LastSuccess), share.Succeeded
+	e.misses = slices.DeleteFunc(e.misses, func(m storage.Miss) bool { return m.At <= told.LastSuccess })
+	told.Failures = slices.Clone(e.misses)
+	told.Window = b.counts(e, share.Window)
+	news := (moved || e.untold) && told.Stamp != 0 || len(told.Failures)+len(told.Window) > 0 || e.urgent && share.LastSuccess.After(e.sharedAt)
+	e.sharedAt, e.untold, e.urgent = now.Round(0), false, false
+	if share.Pending {
+		e.tallyAt, b.pending[id] = now.Add(tallyEvery), true
+	} else {
+		delete(b.pending, id)
+	}
+	switch {
+	case news:
+		b.flight = append(b.flight, flying{id, len(told.Failures)})
+	case told.Stamp == 0 && !share.Pending && len(e.told) == 0 && !e.queued:
+		delete(b.entries, id) // as good as unknown
+	}
+	return told, news
+}
+
+// stand brings the entry up to date with the breaker. A change of the breaker's own
+// is later than all that the fleet was known to have seen, whatever the clocks say.
+// It reports whether there was one.
+func (b *book) stand(id string, e *entry, s breaker.Standing, edition uint32) bool {
+	if e.stood && e.edition == edition {
+		return false
+	}
+	stamp := b.clock.moment(s.At)
+	if e.stood {
+		stamp = max(stamp, e.known.Stamp+1)
+	}
+	e.stood, e.edition, e.known = true, edition, storage.Known{ProxyID: id}
+	e.misses, e.told, e.untold = nil, nil, true
+	if stamp == 0 {
+		return true
+	}
+	e.known.Stamp, e.known.State, e.known.Until = stamp, s.State.String(), b.clock.moment(s.Until)
+	e.known.OpensInRow, e.known.ProbeWins = s.OpensInRow, s.ProbeWins
+	if s.Rule != breaker.RuleNone {
+		e.known.Cause = s.Rule.String()
+	}
+	return true
+}
+
+// counts puts own outcomes into the parts of the window that all instances have.
+// Those of parts that began before the proxy was last told of are known.
+func (b *book) counts(e *entry, window []breaker.Tally) (counts []storage.Count) {
+	width := storage.Moment(b.width.Microseconds())
+	for _, t := range window {
+		if !t.At.After(e.sharedAt) {
+			continue
+		}
+		at := b.clock.moment(t.At)
+		at -= at % width
+		if e.told == nil {
+			e.told = map[storage.Moment]storage.Count{}
+		}
+		sum := e.told[at]
+		e.told[at] = storage.Count{At: at, Successes: sum.Successes + t.Successes, Failures: sum.Failures + t.Failures}
+		counts = append(counts, storage.Count{At: at, Successes: t.Successes, Failures: t.Failures})
+	}
+	return counts
+}
+
+// landed says that the hub has what was told.
+func (b *book) landed() {
+	for _, f := range b.flight {
+		if e := b.entries[f.id]; e != nil {
+			e.misses = e.misses[min(f.misses, len(e.misses)):]
+		}
+	}
+	b.flight = nil
+}
+
+// lost says that it may have it or not. Counts would be taken for twice as many, so
+// they are not told again; all else is.
+func (b *book) lost() {
+	for _, f := range b.flight {
+		if e := b.entries[f.id]; e != nil {
+			e.untold, e.urgent = true, true
+			b.note(f.id)
+		}
+	}
+	b.flight = nil
+}
+
+// rejoin has everything told again that the others do not tell before: the hub has
+// lost it, or never knew. All instances do that at once, so each has another order.
+func (b *book) rejoin() {
+	for _, e := range b.entries {
+		e.told, e.untold = nil, true
+	}
+	b.backlog = b.members.All()
+	rand.Shuffle(len(b.backlog), func(i, j int) { b.backlog[i], b.backlog[j] = b.backlog[j], b.backlog[i] })
+}
+
+// hear takes what the fleet knows of a proxy.
+func (b *book) hear(k storage.Known, now time.Time) {
+	standing, edition, _, ok := b.members.Standing(k.ProxyID, now)
+	if !ok {
+		return
+	}
+	e := b.of(k.ProxyID)
+	if b.stand(k.ProxyID, e, standing, edition) {
+		b.note(k.ProxyID)
+	}
+	switch order := k.Compare(e.known); {
+	case order < 0 && !(e.untold && alike(k, e.known)):
+		e.untold = true // it has not heard of the own standing yet
+		b.note(k.ProxyID)
+		return
+	case order != 0:
+		adopted, ok := b.members.Adopt(k.ProxyID, b.standing(k), edition, now)
+		if !ok { // the breaker has changed this very moment
+			b.note(k.ProxyID)
+			return
+		}
+		e.stood, e.edition, e.known, e.misses, e.told = true, adopted, k.Alone(), nil, nil
+		b.learnt++
+	}
+	e.untold = false
+	others := b.others(e, k)
+	if len(others.Failures) > 0 {
+		b.learnt++
+	}
+	b.members.Learn(k.ProxyID, others, now)
+	if len(k.Failures) > 0 || slices.ContainsFunc(k.Window, func(c storage.Count) bool { return c.Failures > 0 }) {
+		b.join(k.ProxyID, e, now)
+	}
+}
+
+// alike says whether two standings are one that two instances found at the same
+// time, or that one of them has from its database.
+func alike(a, b storage.Known) bool {
+	near := func(x, y storage.Moment) bool { return max(x-y, y-x) < storage.Moment(time.Second.Microseconds()) }
+	return a.State == b.State && near(a.Stamp, b.Stamp) && near(a.Until, b.Until)
+}
+
+// join has own successes told of a proxy that fails elsewhere.
+func (b *book) join(id string, e *entry, now time.Time) {
+	if !b.pending[id] {
+		e.tallyAt, b.pending[id] = now, true
+	}
+}
+
+// others is what the fleet knows without what it has from here.
+func (b *book) others(e *entry, k storage.Known) breaker.Others {
+	o := breaker.Others{LastSuccess: b.clock.time(k.LastSuccess), Succeeded: k.Succeeded}
+	for _, m := range k.Failures {
+		if m.By != b.me {
+			o.Failures = append(o.Failures, b.clock.time(m.At))
+		}
+	}
+	for _, c := range k.Window {
+		own := e.told[c.At]
+		t := breaker.Tally{At: b.clock.time(c.At), Successes: max(0, c.Successes-own.Successes), Failures: max(0, c.Failures-own.Failures)}
+		if t.Successes+t.Failures > 0 {
+			o.Window = append(o.Window, t)
+		}
+	}
+	if len(k.Window) > 0 {
+		maps.DeleteFunc(e.told, func(at storage.Moment, _ storage.Count) bool { return at < k.Window[0].At })
+	}
+	return o
+}
+
+func (b *book) standing(k storage.Known) breaker.Standing {
+	state, _ := breaker.ParseState(k.State) // closed if it makes no sense
+	rule, _ := breaker.ParseRule(k.Cause)
+	return breaker.Standing{
+		State: state, At: b.clock.time(k.Stamp), Until: b.clock.time(k.Until), Rule: rule,
+		OpensInRow: k.OpensInRow, ProbeWins: k.ProbeWins,
+	}
+}
