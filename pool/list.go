@@ -47,6 +47,8 @@ type List struct {
 	Unfinished bool
 
 	full bool // errTooMany was said
+	read pieces
+	line []Spec // what a line became, in memory that is used again
 }
 
 // Template is a line with placeholders in its credentials.
@@ -78,18 +80,19 @@ func (e LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.
 // List still says why.
 func ParseList(r io.Reader, env Env) (List, error) {
 	var list List
-	if err := list.read(bufio.NewReaderSize(r, maxLine), &lineParser{env: env}); err != nil {
+	if err := list.readAny(bufio.NewReaderSize(r, maxLine), &lineParser{env: env}); err != nil {
 		return List{}, err
 	}
-	list.Specs, list.Merged = Merge(list.Specs)
+	list.line = nil
+	list.Specs, list.Merged = Merge(list.read.join())
 	if len(list.Specs) == 0 {
 		return list, list.noProxies()
 	}
 	return list, nil
 }
 
-// read looks at how the list begins and reads it.
-func (l *List) read(r *bufio.Reader, parser *lineParser) error {
+// readAny looks at how the list begins and reads it.
+func (l *List) readAny(r *bufio.Reader, parser *lineParser) error {
 	const mark = "\ufeff"
 	if start, _ := r.Peek(len(mark)); string(start) == mark {
 		_, _ = r.Discard(len(mark))
@@ -135,6 +138,7 @@ func (l *List) readLines(r *bufio.Reader, parser *lineParser) error {
 			return fmt.Errorf("read the proxy list: %w", err)
 		}
 		if len(line) > 0 || err == errLong {
+			breathe(l.Lines)
 			l.Lines++
 			l.Unfinished = !bytes.HasSuffix(line, []byte("\n"))
 		}
@@ -158,12 +162,8 @@ func (l *List) add(parser *lineParser, line string) {
 	if l.full {
 		return
 	}
-	before := len(l.Specs)
-	var err error
-	if l.Specs, err = parser.appendSpecs(l.Specs, line); err != nil {
-		l.skip(err)
-	}
-	l.note(l.Specs[before:])
+	specs, err := parser.appendSpecs(l.line[:0], line)
+	l.take(specs, err)
 }
 
 // addRecord takes in a row of a table, or an object.
@@ -171,12 +171,22 @@ func (l *List) addRecord(r *record, env Env) {
 	if l.full {
 		return
 	}
-	before := len(l.Specs)
-	var err error
-	if l.Specs, err = r.appendSpecs(l.Specs, env); err != nil {
-		l.skip(err)
+	specs, err := r.appendSpecs(l.line[:0], env)
+	l.take(specs, err)
+}
+
+// take keeps what a line became.
+func (l *List) take(specs []Spec, err error) {
+	if err == nil && l.read.count+len(specs) > maxProxies {
+		err = errTooMany
 	}
-	l.note(l.Specs[before:])
+	if l.line = specs[:0]; err != nil {
+		l.skip(err)
+		return
+	}
+	l.read.add(specs...)
+	l.note(specs)
+	clear(specs)
 }
 
 // skip notes why the line that was read last is not used.

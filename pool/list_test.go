@@ -164,14 +164,16 @@ func TestListOfTooManyIsCutShortAndSaysSoOnce(t *testing.T) {
 }
 
 func TestRangesCannotFillTheMemory(t *testing.T) {
-	almost := make([]Spec, maxProxies-3, maxProxies)
-	e := endpoint{first: 1, last: 4}
-	if specs, err := appendPorts(almost, &Spec{}, e); err != errTooMany || len(specs) != len(almost) {
-		t.Errorf("one too many: %d specs, %v", len(specs), err)
+	list := List{read: pieces{count: maxProxies - 3}}
+	list.take(make([]Spec, 4), nil)
+	if list.read.count != maxProxies-3 || !list.full {
+		t.Errorf("one too many: %d specs", list.read.count)
 	}
-	e.last = 3
-	if specs, err := appendPorts(almost, &Spec{}, e); err != nil || len(specs) != maxProxies {
-		t.Errorf("the last ones: %d specs, %v", len(specs), err)
+	list = List{}
+	list.read.add(make([]Spec, maxProxies-3)...)
+	list.take(make([]Spec, 3), nil)
+	if got := len(list.read.join()); got != maxProxies || list.full {
+		t.Errorf("the last ones: %d specs", got)
 	}
 }
 

@@ -1,21 +1,31 @@
 package pool
 
-import "swivel/breaker"
+import (
+	"hash/maphash"
+
+	"swivel/breaker"
+)
 
 // Merge joins exact duplicates, that is specs of one identity, into the first
 // of them and returns the rest in order, with the number of those that went.
 // Weights add up; other attributes of a later line fill what the first left
 // empty. It reuses the memory of specs.
 func Merge(specs []Spec) (merged []Spec, duplicates int) {
-	first := make(map[identity]int, len(specs))
+	seed, first := maphash.MakeSeed(), make(map[uint64]int32, len(specs)) // by the identity's hash
 	merged = specs[:0]
 	for i := range specs {
+		breathe(i)
 		key := specs[i].identity()
-		if at, ok := first[key]; ok {
+		hash := maphash.Comparable(seed, key)
+		at, taken := first[hash]
+		for ; taken && merged[at].identity() != key; at, taken = first[hash] {
+			hash++ // two have the same hash
+		}
+		if taken {
 			merged[at].absorb(&specs[i])
 			continue
 		}
-		first[key] = len(merged)
+		first[hash] = int32(len(merged))
 		merged = append(merged, specs[i])
 	}
 	return merged, len(specs) - len(merged)

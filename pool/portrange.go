@@ -52,9 +52,6 @@ func appendPorts(specs []Spec, spec *Spec, e endpoint) ([]Spec, error) {
 	if e.last-e.first >= maxRange {
 		return specs, errRange
 	}
-	if len(specs)+int(e.last-e.first) >= maxProxies {
-		return specs, errTooMany
-	}
 	for port := int(e.first); port <= int(e.last); port++ {
 		spec.Port = uint16(port)
 		specs = append(specs, *spec)

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"iter"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -22,24 +23,14 @@ type Change struct {
 func (p *Pool) Replace(specs []Spec, now time.Time) Change {
 	p.reloadMu.Lock()
 	defer p.reloadMu.Unlock()
-	old, next, ids := p.current.Load(), newSnapshot(len(specs)), IDs(p.options.Salt)
+	old, next := p.current.Load(), newSnapshot(len(specs))
 	var change Change
-	expected := 0 // in old: lists change little
-	for i := range specs {
-		spec := &specs[i]
-		if expected < len(old.proxies) && old.proxies[expected].Spec.same(spec) {
-			next.add(old.proxies[expected])
+	for spec, is := range p.known(old, specs) {
+		if is.member != nil {
+			next.add(p.keep(is.member, spec, now))
 			change.Kept++
-			expected++
-			continue
-		}
-		id := ids(spec)
-		if was, ok := old.place(id); ok {
-			next.add(p.keep(old.proxies[was], spec, now))
-			change.Kept++
-			expected = was + 1
 		} else {
-			next.add(p.join(id, spec, now))
+			next.add(p.join(is.id, spec, now))
 			change.Added++
 		}
 	}
@@ -49,9 +40,51 @@ func (p *Pool) Replace(specs []Spec, now time.Time) Change {
 	p.probes.SetLimitAt(now, rate.Limit(probeRate))
 	p.probes.SetBurstAt(now, int(math.Ceil(probeRate)))
 	p.current.Store(next)
-	next.views.refreshAll() // with what happened before anybody could tell this snapshot
-	p.resting.rebuild(next.proxies, now)
+	next.all.refreshAll(&next.views.mu) // with what happened before anybody could tell this snapshot
+	p.resting.follow(next, now)
 	return change
+}
+
+// Newcomers returns the ids of those of specs that are no members yet.
+func (p *Pool) Newcomers(specs []Spec) (ids []ID) {
+	for _, is := range p.known(p.current.Load(), specs) {
+		if is.member == nil {
+			ids = append(ids, is.id)
+		}
+	}
+	return ids
+}
+
+// known is the member that a spec is, or else the id that it is going to have.
+type known struct {
+	member *Proxy
+	id     ID
+}
+
+// known goes through specs. Lists change little: most of them are the members in
+// their order, and need no id to be made to be found.
+func (p *Pool) known(s *snapshot, specs []Spec) iter.Seq2[*Spec, known] {
+	ids, next := IDs(p.options.Salt), 0
+	find := func(spec *Spec) known {
+		if next < len(s.proxies) && s.proxies[next].Spec.same(spec) {
+			next++
+			return known{member: s.proxies[next-1]}
+		}
+		id := ids(spec)
+		place, found := s.place(id)
+		if !found {
+			return known{id: id}
+		}
+		next = place + 1
+		return known{member: s.proxies[place]}
+	}
+	return func(yield func(*Spec, known) bool) {
+		for i := range specs {
+			if breathe(i); !yield(&specs[i], find(&specs[i])) {
+				return
+			}
+		}
+	}
 }
 
 // keep returns a proxy that stays, as its line is now. When that gives its

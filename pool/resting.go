@@ -39,22 +39,40 @@ func (r *resting) update(m *Proxy, now time.Time) {
 	r.publish()
 }
 
-// rebuild makes the members the whole content.
-func (r *resting) rebuild(members []*Proxy, now time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, old := range r.queue {
-		old.proxy.place = 0
-	}
-	r.queue = r.queue[:0]
-	for _, m := range members {
-		if m.Spec.Weight > 0 && m.breaker.Load().Resting() {
-			r.queue = append(r.queue, rest{m, now.Add(m.breaker.Load().RetryAfter(now)).UnixNano()})
-			m.place = int32(len(r.queue))
+// follow makes the members of a snapshot the only content. What happens meanwhile
+// to one of them is what update is told.
+func (r *resting) follow(s *snapshot, now time.Time) {
+	for i, m := range r.proxies() {
+		breathe(i)
+		if place, in := s.place(m.ID); !in || s.proxies[place].runtime != m.runtime {
+			r.remove(m)
 		}
 	}
-	heap.Init(&r.queue)
-	r.publish()
+	for i, m := range s.proxies {
+		breathe(i)
+		if m.breaker.Load().Resting() {
+			r.update(m, now)
+		}
+	}
+}
+
+func (r *resting) proxies() []*Proxy {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	proxies := make([]*Proxy, len(r.queue))
+	for i := range r.queue {
+		proxies[i] = r.queue[i].proxy
+	}
+	return proxies
+}
+
+func (r *resting) remove(m *Proxy) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m.place > 0 {
+		heap.Remove(&r.queue, int(m.place)-1)
+		r.publish()
+	}
 }
 
 func (r *resting) publish() {

@@ -113,7 +113,13 @@ func (p *Pool) note(m *Proxy, e breaker.Effect, ev Event, now time.Time, events 
 // refresh takes note of whether the proxy is usable now, and of when it may be
 // tried if it rests.
 func (p *Pool) refresh(m *Proxy, now time.Time) {
-	if member, in := p.current.Load().refresh(m); in {
+	for s := (*snapshot)(nil); s != p.current.Load(); { // once more if a reload came between
+		s = p.current.Load()
+		member, in := s.refresh(m)
+		if !in {
+			p.resting.remove(m)
+			continue
+		}
 		if member.usable() {
 			p.Free()
 		}

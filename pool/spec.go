@@ -89,15 +89,10 @@ func (s *Spec) Label() string {
 
 // AppendLabel appends the label to dst.
 func (s *Spec) AppendLabel(dst []byte) []byte {
-	switch {
-	case s.Name != "":
+	if s.Name != "" {
 		return append(dst, s.Name...)
-	case strings.Contains(s.Host, ":"):
-		dst = append(append(append(dst, '['), s.Host...), ']')
-	default:
-		dst = append(dst, s.Host...)
 	}
-	return strconv.AppendUint(append(dst, ':'), uint64(s.Port), 10)
+	return s.appendAddress(dst)
 }
 
 // String returns the proxy's URI with its credentials redacted.

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"math/bits"
+	goruntime "runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -29,6 +30,7 @@ func newView(proxies []*Proxy, fits func(*Proxy) bool, strategy Strategy) *view 
 	v := &view{members: proxies}
 	greatest := 0.0
 	for place, m := range proxies {
+		breathe(place)
 		if m.Spec.Weight > 0 && fits(m) {
 			v.places = append(v.places, int32(place))
 			greatest = max(greatest, m.Spec.Weight)
@@ -46,14 +48,21 @@ func newView(proxies []*Proxy, fits func(*Proxy) bool, strategy Strategy) *view 
 	if strategy == RoundRobin {
 		v.turns = newTurns(v.members)
 	}
-	v.refreshAll()
+	v.refreshAll(new(sync.Mutex))
 	return v
 }
 
-// refreshAll takes note of who is usable now. Callers take turns.
-func (v *view) refreshAll() {
-	for slot, m := range v.members {
-		v.set(slot, m.usable())
+// refreshAll takes note of who is usable now, some at a time, for whom it holds
+// the lock by which callers take turns.
+func (v *view) refreshAll(turn sync.Locker) {
+	const some = 128
+	for first := 0; first < len(v.members); first += some {
+		turn.Lock()
+		for slot := first; slot < min(first+some, len(v.members)); slot++ {
+			v.set(slot, v.members[slot].usable())
+		}
+		turn.Unlock()
+		goruntime.Gosched()
 	}
 }
 

@@ -29,15 +29,6 @@ func (a *views) refresh(place int) {
 	}
 }
 
-// refreshAll has all views look at all of their members.
-func (a *views) refreshAll() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, v := range a.by {
-		v.refreshAll()
-	}
-}
-
 // find returns a view that there is, nil if there is none.
 func (a *views) find(c route.Constraints) *view {
 	a.mu.Lock()
@@ -53,6 +44,15 @@ func (a *views) find(c route.Constraints) *view {
 // add keeps a view and returns the one to use: another one may have been faster.
 // What happened while it was made is made up for.
 func (a *views) add(c route.Constraints, v *view) *view {
+	if kept := a.keep(c, v); kept != v {
+		return kept
+	}
+	v.refreshAll(&a.mu)
+	return v
+}
+
+// keep keeps a view unless there is one already, and returns the one that there is.
+func (a *views) keep(c route.Constraints, v *view) *view {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if known := a.by[c]; known != nil {
@@ -63,7 +63,6 @@ func (a *views) add(c route.Constraints, v *view) *view {
 	}
 	a.uses++
 	v.lastUse = a.uses
-	v.refreshAll()
 	if a.by == nil {
 		a.by = map[route.Constraints]*view{}
 	}

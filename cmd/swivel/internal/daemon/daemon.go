@@ -212,7 +212,7 @@ func (d *Daemon) openPool(ctx context.Context, lists Lists, open storeOpener) er
 	if err != nil {
 		return err
 	}
-	records, skipped, err := store.Load(ctx, storedIDs(specs, salt))
+	records, skipped, err := store.Load(ctx, storedIDs(idsOf(specs, salt), specs, salt))
 	if err != nil {
 		return fmt.Errorf("db: %w", err)
 	}

@@ -84,7 +84,7 @@ func fleetSalt(ctx context.Context, client *redis.Client, own []byte) ([]byte, e
 // newIDs has the id by another salt for each id that rows of these proxies have.
 func newIDs(specs []pool.Spec, old, salt []byte) map[string]string {
 	ids := make(map[string]string, len(specs))
-	was, is := storedIDs(specs, old), storedIDs(specs, salt)
+	was, is := storedIDs(idsOf(specs, old), specs, old), storedIDs(idsOf(specs, salt), specs, salt)
 	for i := range was {
 		ids[was[i]] = is[i]
 	}

@@ -2,7 +2,9 @@ package daemon
 
 import (
 	"fmt"
+	"net/netip"
 	"os"
+	"slices"
 	"strings"
 
 	"swivel/breaker"
@@ -118,7 +120,8 @@ func keepUsable(specs []pool.Spec, base breaker.Settings) (usable []pool.Spec, r
 func withoutSelf(specs []pool.Spec, self front.Self) (kept []pool.Spec, dropped int) {
 	kept = specs[:0]
 	for i := range specs {
-		if self.Holds(specs[i].Address()) {
+		samePort := func(at netip.AddrPort) bool { return at.Port() == specs[i].Port }
+		if slices.ContainsFunc(self, samePort) && self.Holds(specs[i].Address()) {
 			dropped++
 			continue
 		}

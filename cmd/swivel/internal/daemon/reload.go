@@ -143,13 +143,13 @@ func (d *Daemon) remembered(id pool.ID) (breaker.Snapshot, bool) {
 	return d.stored(id)
 }
 
-// rows is what the database has now of the members to be. Of a proxy that left
+// rows is what the database has now of those that join. Of a proxy that left
 // the list and came back that is more than it had at the start.
 func (d *Daemon) rows(specs []pool.Spec) func(pool.ID) (breaker.Snapshot, bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	_ = d.journal.Flush(ctx) // what cannot be written is an incident, which the journal reports
-	records, _, err := d.store.Load(ctx, storedIDs(specs, d.salt))
+	records, _, err := d.store.Load(ctx, storedIDs(d.pool.Newcomers(specs), specs, d.salt))
 	if err != nil {
 		d.log.Error().Err(err).Msg("what is known of the proxies that came back could not be read")
 	}
