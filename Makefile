@@ -1,12 +1,13 @@
 # What is worth repeating: "make" lists it.
 
 FUZZTIME ?= 30s
+FOR ?= 10m
 VERSION ?= $(shell git describe --tags --always --dirty)
 ARCHS ?= amd64
 DIST ?= dist
 export DIST
 
-.PHONY: help build dist run test check bench bench-peers bench-mixed faults fuzz resilience peers
+.PHONY: help build dist run test check bench bench-peers faults fuzz peers resilience soak
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 13
@@ -39,10 +40,6 @@ bench-peers: build ## compare swivel with HAProxy, squid and tinyproxy, which it
 	go build -o bin/swivel-bench ./cmd/swivel-bench
 	bin/swivel-bench peers
 
-bench-mixed: build ## keep swivel busy for ten minutes, and look whether it grows
-	go build -o bin/swivel-bench ./cmd/swivel-bench
-	bin/swivel-bench mixed
-
 faults: ## kill, starve and cut off a running swivel for some minutes (best as root), and print what was found
 	go test -count=1 -timeout 30m -v ./cmd/swivel/faults -args -faults.long
 
@@ -51,6 +48,10 @@ fuzz: ## run every fuzz target for FUZZTIME (30s)
 
 resilience: ## run the long form of the resilience test and print its figures
 	go test -count=1 -timeout 10m -v ./cmd/swivel/resilience -args -resilience.long
+
+soak: build ## keep swivel busy for FOR (10m) with all kinds of clients and bad proxies; look whether it grows, and whether all adds up
+	go build -o bin/swivel-bench ./cmd/swivel-bench
+	bin/swivel-bench soak --for $(FOR)
 
 peers: ## install the proxies and clients that the tests talk to
 	.ci/peers

@@ -1,5 +1,5 @@
 // Command swivel-bench measures a built swivel from outside: against other
-// proxies under the same loads, in turn, and under hours of mixed load.
+// proxies under the same loads, in turn, and under hours of all kinds of load and bad luck.
 package main
 
 import (

@@ -86,7 +86,7 @@ func TestUsage(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"peers --rounds 0", "swivel-bench: peers: --rounds: want 1 to 1000\nTry 'swivel-bench --help'.\n"},
 		{"peers --scale NaN", "swivel-bench: peers: --scale: want more than 0, and 100 at most\nTry 'swivel-bench --help'.\n"},
-		{"mixed --for 1ms", "swivel-bench: mixed: --for: want 1s to 168h\nTry 'swivel-bench --help'.\n"},
+		{"soak --for 1ms", "swivel-bench: soak: --for: want 1s to 168h\nTry 'swivel-bench --help'.\n"},
 		{"peers --workload idle --workload busy", "swivel-bench: peers: --workload: there is no \"busy\"\nTry 'swivel-bench --help'.\n"},
 	} {
 		if code, out, errOut := runBench(t, t.Context(), strings.Fields(c.args)...); code != exitUsage || errOut != c.want || out != "" {

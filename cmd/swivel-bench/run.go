@@ -12,14 +12,14 @@ import (
 // The exit codes.
 const (
 	exitOK      = 0
-	exitRuntime = 1 // also when a proxy failed, or swivel grows
+	exitRuntime = 1 // also when a proxy failed, or swivel grows or loses count
 	exitUsage   = 2
 )
 
 // cli is the command line.
 type cli struct {
 	Peers peersCmd `cmd:"" help:"Compare swivel with HAProxy, squid and tinyproxy."`
-	Mixed mixedCmd `cmd:"" help:"Keep swivel busy with a mix of loads, and look whether it grows."`
+	Soak  soakCmd  `cmd:"" help:"Keep swivel busy with all kinds of clients and bad proxies, and look whether it grows and everything adds up."`
 }
 
 // surroundings are what a command works in.

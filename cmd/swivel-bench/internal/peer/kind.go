@@ -7,6 +7,7 @@
 package peer
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"os/exec"
@@ -31,11 +32,13 @@ type Kind struct {
 
 // Setting is what a proxy is started with.
 type Setting struct {
-	Upstreams   []int  // ports on the loopback; the proxy may use all alike
-	Connections int    // how many clients it has to bear at once
-	FDs         int    // how many descriptors it may have
-	Dir         string // for its files; everybody may enter it, and Start makes a folder in it
-	Admin       bool   // swivel only: with its admin listener
+	Upstreams   []int    // ports on the loopback; the proxy may use all alike
+	Connections int      // how many clients it has to bear at once
+	FDs         int      // how many descriptors it may have
+	Dir         string   // for its files; everybody may enter it, and Start makes a folder in it
+	Admin       bool     // swivel only: with its admin listener
+	List        string   // swivel only: a list in place of Upstreams
+	Env         []string // swivel only: further settings
 }
 
 // launch is what one start of a proxy adds to its setting.
@@ -59,8 +62,8 @@ const (
 func Swivel(name, program string, as process.As) Kind {
 	return Kind{Name: name, Program: program, As: as, config: "swivel.txt", version: "version",
 		command: func(program, list string, l launch) *exec.Cmd {
-			cmd := exec.Command(program, "serve", "--proxies", list, "--listen", l.Listen, "--admin", l.Manage, "--db", "swivel.db")
-			cmd.Env = []string{fmt.Sprintf("SWIVEL_LIMITS_CONNECTIONS=%d", l.Connections)}
+			cmd := exec.Command(program, "serve", "--proxies", cmp.Or(l.List, list), "--listen", l.Listen, "--admin", l.Manage, "--db", "swivel.db")
+			cmd.Env = append([]string{fmt.Sprintf("SWIVEL_LIMITS_CONNECTIONS=%d", l.Connections)}, l.Env...)
 			return cmd
 		}}
 }

@@ -32,8 +32,7 @@ type As struct{ UID, GID uint32 }
 // Start runs cmd with its output going to a file in dir, which is called like the
 // program and is emptied first.
 func Start(cmd *exec.Cmd, dir, name string, as As) (*Group, error) {
-	// Appending, so that the file can be emptied under the program (see TrimLog).
-	log, err := os.OpenFile(filepath.Join(dir, name+".log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND|os.O_TRUNC, 0o644)
+	log, err := os.OpenFile(filepath.Join(dir, name+".log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644)
 	if err != nil {
 		return nil, err
 	}
@@ -117,11 +116,5 @@ func (g *Group) Failure(what string) error {
 	return failure
 }
 
-// TrimLog empties the file with the output once it is longer than that.
-func (g *Group) TrimLog(bytes int64) error {
-	info, err := os.Stat(g.log)
-	if err != nil || info.Size() <= bytes {
-		return err
-	}
-	return os.Truncate(g.log, 0)
-}
+// LogFile is where what the program prints goes.
+func (g *Group) LogFile() string { return g.log }

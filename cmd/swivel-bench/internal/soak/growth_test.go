@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -67,21 +68,18 @@ func TestTooFewSamplesSayNothing(t *testing.T) {
 	}
 }
 
-func TestParseGoroutines(t *testing.T) {
-	for text, want := range map[string]int{
-		"# TYPE go_goroutines gauge\ngo_goroutines 41\nx 1\n": 41,
-		"go_goroutines_ever 7\n":                              -1,
-		"":                                                    -1,
-	} {
-		if got, err := parseGoroutines(strings.NewReader(text)); got != want || err != nil {
-			t.Errorf("%q: %d, %v", text, got, err)
-		}
+func TestParseMetrics(t *testing.T) {
+	text := "# TYPE go_goroutines gauge\ngo_goroutines 41\ngo_goroutines_ever 7\nswivel_in_flight_attempts 3\n" +
+		"swivel_exchanges_total{kind=\"connect\",status=\"200\"} 5\nswivel_exchanges_total{kind=\"connect\",status=\"502\"} 2\nswivel_exchanges_total{kind=\"plain\",status=\"200\"} 1e+06\n"
+	got, err := parseMetrics(strings.NewReader(text))
+	if err != nil || got.goroutines != 41 || got.inFlight != 3 || !maps.Equal(got.exchanges, map[string]int64{"connect": 7, "plain": 1_000_000}) {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
 func TestSampleStandsUnderItsHead(t *testing.T) {
-	line := Sample{At: 90 * time.Second, RSS: 30 << 20, FDs: 500, Threads: 11, Goroutines: -1, Done: 1000}.String()
-	if want := " 1m30s     30.0  500       11           -       1000       0        0\n"; line != want || len(line) != len(sampleHead) {
+	line := Sample{At: 90 * time.Second, RSS: 30 << 20, FDs: 500, Threads: 11, Goroutines: 44, Totals: Totals{Opened: 1000, Good: 990, Unexplained: 1}}.String()
+	if want := " 1m30s     30.0   500       11          44       1000        990        0       0        0            1\n"; line != want || len(line) != len(sampleHead) {
 		t.Errorf("got %q, want %q", line, want)
 	}
 }

@@ -1,124 +1,248 @@
-// Package soak keeps swivel busy for a while with all kinds of load at once, and
-// looks whether what it holds grows.
+// Package soak keeps swivel busy for a while with all kinds of clients, in front
+// of proxies that fail in turn and lists that change, and looks whether it grows,
+// whether each error that a client sees has a cause, and whether every exchange
+// is accounted for: as its client counts, in swivel's log and in its metrics.
 package soak
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
 	"sync"
 	"time"
 
-	"swivel/cmd/swivel-bench/internal/load"
 	"swivel/cmd/swivel-bench/internal/peer"
 )
 
 const (
-	// share of the capacity that is used: with all of it, it would be measured how
-	// swivel queues.
-	share = .8
-	// clients is how many ask at once.
-	clients = 32
-	// held is how many idle tunnels there are meanwhile. Every renewal one of them
-	// is closed and a new one opened.
-	held    = 200
-	renewal = 50 * time.Millisecond
-	// maxLog is how long swivel's log may become, in bytes.
-	maxLog = 64 << 20
+	// upstreams there are, and how many of them are always well: what clients see
+	// is to be what swivel makes of a bad pool, and not that there is none.
+	upstreams = 8
+	sound     = 3
+	// atOnce is how many exchanges may be under way, beside the long tunnels.
+	atOnce = 400
+	// longLife is how long a long tunnel lasts, at most.
+	longLife = 40 * time.Second
+	// keptAtOnce is how many connections for plain requests are kept.
+	keptAtOnce = 64
+	// settling is how long all may take to end when nothing new comes.
+	settling = 20 * time.Second
 )
-
-// operation is what each client does again and again: a plain request on the
-// connection that it keeps, and a new tunnel.
-func operation(_ context.Context, c *load.Client) error {
-	if err := c.Plain(); err != nil {
-		return fmt.Errorf("plain: %w", err)
-	}
-	if err := c.TunnelBeside(); err != nil {
-		return fmt.Errorf("tunnel: %w", err)
-	}
-	return nil
-}
-
-// Capacity is how many operations, each a plain request and a tunnel, the proxy
-// at addr does in a second when it is asked for as many as it can for so long.
-func Capacity(ctx context.Context, addr string, long time.Duration) (float64, error) {
-	crowd := load.NewCrowd(clients, addr, operation)
-	defer crowd.Close()
-	const batch = 500
-	if _, _, err := crowd.Run(ctx, batch); err != nil { // to warm up
-		return 0, err
-	}
-	began, done := time.Now(), 0
-	for time.Since(began) < long {
-		times, _, err := crowd.Run(ctx, batch)
-		if err != nil {
-			return 0, err
-		}
-		done += len(times)
-	}
-	return float64(done) / time.Since(began).Seconds(), nil
-}
 
 // Plan is a run.
 type Plan struct {
-	Capacity float64 // operations a second, of which a share is asked for
-	For      time.Duration
-	Every    time.Duration // between two samples
+	Rate  int // exchanges begun in a second
+	Long  int // long tunnels at a time
+	For   time.Duration
+	Every time.Duration // between two samples
+	Moods time.Duration // how long an upstream keeps a mood, on average
+	Lists time.Duration // between two reloads with another list
 }
 
-// Run keeps r busy, with a line for every sample, and returns the samples and
-// what was done. It ends early with ctx, and when r cannot be sampled any more.
-func Run(ctx context.Context, r *peer.Running, p Plan, out io.Writer) (curve []Sample, tally *load.Tally, err error) {
-	loading, cancel := context.WithTimeout(ctx, p.For)
-	tally = &load.Tally{}
+// Env is what swivel has to be started with: rests and time-outs that fit into a
+// short run.
+var Env = []string{"SWIVEL_BREAKER_OPEN_TIMEOUT=2s", "SWIVEL_BREAKER_MAX_OPEN_TIMEOUT=10s", "SWIVEL_BREAKER_REFUSED_TIMEOUT=5s",
+	"SWIVEL_ATTEMPTS_HANDSHAKE_TIMEOUT=4s", "SWIVEL_ATTEMPTS_RESPONSE_TIMEOUT=4s", "SWIVEL_TARGETS_REST=1s"}
+
+// Run is a soak that is under way.
+type Run struct {
+	plan      Plan
+	list      string // file
+	ledger    *ledger
+	upstreams []*upstream
+	reloads   int
+	Tally     Tally
+}
+
+// New starts the upstreams and writes the first list, so that swivel can be
+// started with it.
+func New(p Plan, list string) (*Run, error) {
+	r := &Run{plan: p, list: list, ledger: newLedger()}
+	for range upstreams {
+		u, err := newUpstream(r.ledger)
+		if err != nil {
+			r.Close()
+			return nil, err
+		}
+		r.upstreams = append(r.upstreams, u)
+	}
+	return r, r.writeList(0)
+}
+
+// Close ends the upstreams.
+func (r *Run) Close() {
+	for _, u := range r.upstreams {
+		u.close()
+	}
+}
+
+// writeList writes the list of a generation, in one step. All upstreams are in
+// it in two protocols, and under some names that change.
+func (r *Run) writeList(generation int) error {
+	var text strings.Builder
+	for i, u := range r.upstreams {
+		fmt.Fprintf(&text, "http://%s name=http-%d weight=2\nsocks5://%s name=socks-%d\n", u.hostPort, i, u.hostPort, i)
+		for n := range 3 {
+			fmt.Fprintf(&text, "http://user%d:pass@%s name=user-%d-%d\n", generation+n, u.hostPort, generation+n, i)
+		}
+	}
+	next := r.list + ".next"
+	if err := os.WriteFile(next, []byte(text.String()), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(next, r.list)
+}
+
+// Do keeps p busy, with a line for every sample, and returns the samples. It ends
+// early with ctx, and when p cannot be sampled any more. Everything that it has
+// begun is over when it returns.
+func (r *Run) Do(ctx context.Context, p *peer.Running, watch *Watch, out io.Writer) (curve []Sample, err error) {
+	loading, cancel := context.WithTimeout(ctx, r.plan.For)
 	var running sync.WaitGroup
-	defer running.Wait()
-	defer cancel()
-	crowd := load.NewCrowd(clients, r.Addr, operation)
-	running.Go(func() {
-		defer crowd.Close()
-		crowd.Paced(loading, share*p.Capacity, tally)
-	})
-	running.Go(func() { hold(loading, r.Addr, tally) })
+	problems := make(chan error, 3)
+	c := &clients{proxy: p.Addr, ledger: r.ledger, tally: &r.Tally, kept: make(chan *conn, keptAtOnce)}
+	defer func() {
+		cancel()
+		running.Wait()
+		c.closeKept()
+		close(problems)
+		for problem := range problems {
+			err = errors.Join(err, problem)
+		}
+	}()
+	running.Go(func() { r.ask(loading, c) })
+	running.Go(func() { r.hold(loading, c) })
+	running.Go(func() { problems <- r.flap(loading) })
+	running.Go(func() { problems <- r.reload(loading, p) })
 	_, _ = fmt.Fprint(out, sampleHead)
-	every, began := time.NewTicker(p.Every), time.Now()
+	every, began := time.NewTicker(r.plan.Every), time.Now()
 	defer every.Stop()
 	for {
 		select {
 		case <-loading.Done():
-			return curve, tally, ctx.Err()
+			return curve, ctx.Err()
 		case <-every.C:
 		}
-		s, err := take(loading, r, tally, began)
+		r.ledger.tidy(time.Now())
+		s, err := take(loading, p, &r.Tally, began)
 		if loading.Err() != nil {
 			continue // it may be that which failed
 		}
+		if err == nil {
+			err = watch.Read()
+		}
 		if err != nil {
-			return curve, tally, err
+			return curve, err
 		}
 		curve = append(curve, s)
 		_, _ = fmt.Fprint(out, s)
 	}
 }
 
-// hold keeps idle tunnels open, and renews them one after the other.
-func hold(ctx context.Context, addr string, tally *load.Tally) {
-	tunnels := make([]*load.Client, held)
-	for i := range tunnels {
-		tunnels[i] = load.NewClient(addr)
-		defer tunnels[i].Close()
-		tally.Add(tunnels[i].OpenTunnel())
-	}
-	next := time.NewTicker(renewal)
-	defer next.Stop()
-	for i := 0; ; i++ {
+// ask begins exchanges at the planned rate, however long each takes.
+func (r *Run) ask(ctx context.Context, c *clients) {
+	var working sync.WaitGroup
+	defer working.Wait()
+	places := make(chan struct{}, atOnce)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	began, done := time.Now(), 0
+	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-next.C:
+		case <-tick.C:
 		}
-		oldest := tunnels[i%held]
-		oldest.Close()
-		tally.Add(oldest.OpenTunnel())
+		for due := int(time.Since(began).Seconds() * float64(r.plan.Rate)); done < due; done++ {
+			select {
+			case places <- struct{}{}:
+				do := draw()
+				working.Go(func() {
+					defer func() { <-places }()
+					do(c)
+				})
+			default:
+				r.Tally.skip()
+			}
+		}
 	}
+}
+
+// draw chooses what to do.
+func draw() func(*clients) {
+	n := rand.N(100)
+	for _, w := range mix {
+		if n -= w.share; n < 0 {
+			return w.do
+		}
+	}
+	return mix[0].do
+}
+
+// hold keeps the long tunnels.
+func (r *Run) hold(ctx context.Context, c *clients) {
+	var holding sync.WaitGroup
+	for range r.plan.Long {
+		holding.Go(func() {
+			for ctx.Err() == nil {
+				c.tunnel(kindConnect, "", long(ctx, rand.N(longLife)))
+				pause(ctx, 100*time.Millisecond) // when nobody can be reached
+			}
+		})
+	}
+	holding.Wait()
+}
+
+// pause waits; false when ctx has ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// flap changes the mood of upstreams, half of the time to well.
+func (r *Run) flap(ctx context.Context) error {
+	flappy := r.upstreams[sound:]
+	for pause(ctx, r.plan.Moods/time.Duration(len(flappy))) {
+		m := well
+		if rand.N(2) == 0 {
+			m = 1 + rand.N(moods-1)
+		}
+		if err := flappy[rand.N(len(flappy))].become(m); err != nil {
+			return fmt.Errorf("an upstream cannot come back: %w", err)
+		}
+	}
+	return nil
+}
+
+// reload changes the list and has it read.
+func (r *Run) reload(ctx context.Context, p *peer.Running) error {
+	for pause(ctx, r.plan.Lists) {
+		r.reloads++
+		if err := r.writeList(r.reloads); err != nil {
+			return err
+		}
+		if err := post(ctx, "http://"+p.Admin+"/api/v1/reload"); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("reload: %w", err)
+		}
+	}
+	return nil
+}
+
+// Said is what was done to the pool, in one line.
+func (r *Run) Said() string {
+	var changes int64
+	for _, u := range r.upstreams {
+		changes += u.changes.Load()
+	}
+	return fmt.Sprintf("%d changes of mood, %d reloads", changes, r.reloads)
 }
