@@ -96,7 +96,7 @@ func FuzzSocksReply(f *testing.F) {
 	f.Fuzz(func(t *testing.T, scheme uint8, auth bool, text []byte) {
 		p := &pool.Spec{Scheme: pool.Scheme(scheme), HasAuth: auth, User: strings.Repeat("u", 5)}
 		bothWays(t, func(ph *phase, conn net.Conn) ([]byte, error) {
-			if p.Scheme == pool.SOCKS4 {
+			if p.Scheme == pool.SOCKS4 || p.Scheme == pool.SOCKS4A {
 				return nil, socks4(ph, conn, p, to)
 			}
 			return nil, socks5(ph, conn, p, to)
