@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"hash/fnv"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -20,30 +21,47 @@ type entry struct {
 	told     map[storage.Moment]storage.Count // own counts, as far as the hub may have them
 	sharedAt time.Time
 
-	untold  bool // the fleet may not know the standing
-	urgent  bool // something has happened that is news by itself
-	queued  bool
-	tallyAt time.Time // when the next successes are told, if it is pending
+	untold bool // the fleet may not know the standing
+	urgent bool // something has happened that is news by itself
+	queued bool
+	waits  bool // for its successes to be told
 }
 
 // book is the entries of all proxies that there was something to say of.
 type book struct {
 	me      string
 	width   time.Duration // of a part of the window
+	every   time.Duration // successes are told
 	clock   *clock
 	members Members
 	entries map[string]*entry
-	queue   []string        // to be told, in order
-	backlog []string        // to be told when there is time
-	pending map[string]bool // of those with a tallyAt
-	flight  []flying        // told in the call under way
-	pushed  uint64          // told since the beginning
-	learnt  uint64          // of others, likewise
+	random  *rand.Rand // of its own, for other instances have to have another order
+	queue   []string   // to be told, in order
+	backlog []string   // to be told when there is time
+	joined  []string   // whose successes are to be told with the next call
+	waiting []reminder // and later, the soonest first
+	flight  []flying   // told in the call under way
+	pushed  uint64     // told since the beginning
+	learnt  uint64     // of others, likewise
+}
+
+type reminder struct {
+	id string
+	at time.Time
 }
 
 type flying struct {
 	id     string
 	misses int
+}
+
+func newBook(me string, s Settings, c *clock, members Members) *book {
+	seed := fnv.New64a()
+	_, _ = seed.Write([]byte(me)) // never fails
+	return &book{
+		me: me, width: max(s.Window/12, time.Second), every: s.Times.Tally, clock: c, members: members,
+		entries: map[string]*entry{}, random: rand.New(rand.NewPCG(seed.Sum64(), 0)),
+	}
 }
 
 func (b *book) of(id string) *entry {
@@ -105,10 +123,15 @@ func (b *book) next() (id string, ok bool) {
 
 // tally queues the proxies whose successes are due to be told.
 func (b *book) tally(now time.Time) {
-	for id := range b.pending {
-		if e := b.of(id); !now.Before(e.tallyAt) {
-			b.note(id)
-		}
+	for _, id := range b.joined {
+		b.of(id).waits = false
+		b.note(id)
+	}
+	b.joined = b.joined[:0]
+	for len(b.waiting) > 0 && !now.Before(b.waiting[0].at) {
+		b.of(b.waiting[0].id).waits = false
+		b.note(b.waiting[0].id)
+		b.waiting = b.waiting[1:]
 	}
 }
 
@@ -117,7 +140,6 @@ func (b *book) tell(id string, now time.Time) (storage.Known, bool) {
 	share, ok := b.members.Share(id, now)
 	if !ok {
 		delete(b.entries, id)
-		delete(b.pending, id)
 		return storage.Known{}, false
 	}
 	e := b.of(id)
@@ -132,10 +154,9 @@ func (b *book) tell(id string, now time.Time) (storage.Known, bool) {
 	told.Window = b.counts(e, share.Window)
 	news := (moved || e.untold) && told.Stamp != 0 || len(told.Failures)+len(told.Window) > 0 || e.urgent && share.LastSuccess.After(e.sharedAt)
 	e.sharedAt, e.untold, e.urgent = now.Round(0), false, false
-	if share.Pending {
-		e.tallyAt, b.pending[id] = now.Add(tallyEvery), true
-	} else {
-		delete(b.pending, id)
+	if share.Pending && !e.waits {
+		e.waits = true
+		b.waiting = append(b.waiting, reminder{id, now.Add(b.every)})
 	}
 	switch {
 	case news:
@@ -219,7 +240,7 @@ func (b *book) rejoin() {
 		e.told, e.untold = nil, true
 	}
 	b.backlog = b.members.All()
-	rand.Shuffle(len(b.backlog), func(i, j int) { b.backlog[i], b.backlog[j] = b.backlog[j], b.backlog[i] })
+	b.random.Shuffle(len(b.backlog), func(i, j int) { b.backlog[i], b.backlog[j] = b.backlog[j], b.backlog[i] })
 }
 
 // hear takes what the fleet knows of a proxy.
@@ -266,8 +287,9 @@ func alike(a, b storage.Known) bool {
 
 // join has own successes told of a proxy that fails elsewhere.
 func (b *book) join(id string, e *entry, now time.Time) {
-	if !b.pending[id] {
-		e.tallyAt, b.pending[id] = now, true
+	if !e.waits {
+		e.waits = true
+		b.joined = append(b.joined, id)
 	}
 }
 

@@ -48,4 +48,5 @@ type Settings struct {
 	Salt string // see storage.Sync
 	// Window is the window of the breakers. Outcomes are told by twelfths of it.
 	Window time.Duration
+	Times  Times
 }

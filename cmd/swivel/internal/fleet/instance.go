@@ -33,14 +33,12 @@ type Instance struct {
 
 // New returns an instance of this name, which no other has, with these members.
 func New(me string, s Settings, members Members) *Instance {
-	i := &Instance{
-		me: me, settings: s, members: members, items: map[string]storage.Item{}, instances: 1,
-		leases: &leases{members: members, held: map[string]*lease{}, wanted: map[string]bool{}, refused: map[string]time.Time{}, hold: holdFirst},
+	if s.Times == (Times{}) {
+		s.Times = DefaultTimes()
 	}
-	i.book = &book{
-		me: me, width: max(s.Window/12, time.Second), clock: &i.clock, members: members,
-		entries: map[string]*entry{}, pending: map[string]bool{},
-	}
+	i := &Instance{me: me, settings: s, members: members, items: map[string]storage.Item{}, instances: 1}
+	i.leases = newLeases(members, s.Times)
+	i.book = newBook(me, s, &i.clock, members)
 	return i
 }
 
@@ -82,10 +80,10 @@ func (i *Instance) Tell(key, value string, at time.Time, ttl time.Duration, now 
 // or else with the next beat. Not before the pace allows, nor, while the hub is
 // away, before the beat.
 func (i *Instance) Next() time.Time {
-	at := i.asked.Add(beat)
+	at := i.asked.Add(i.settings.Times.Beat)
 	if i.failures == 0 && (i.soon || i.more) {
-		early := i.asked.Add(PaceOf(i.instances).Gap)
-		if soonest := i.soonAt.Add(batch); !i.more && soonest.After(early) {
+		early := i.asked.Add(i.settings.Times.PaceOf(i.instances).Gap)
+		if soonest := i.soonAt.Add(i.settings.Times.Batch); !i.more && soonest.After(early) {
 			early = soonest
 		}
 		if early.Before(at) {
@@ -97,12 +95,12 @@ func (i *Instance) Next() time.Time {
 
 // Ask returns what to tell and ask the hub now. Hear or Failed has to follow.
 func (i *Instance) Ask(now time.Time) storage.Sync {
-	pace := PaceOf(i.instances)
+	pace := i.settings.Times.PaceOf(i.instances)
 	released := i.leases.review(now)
 	i.book.tally(now)
 	s := storage.Sync{
 		Instance: i.me, Now: i.clock.moment(now), Salt: i.settings.Salt, Life: i.life, Cursor: i.cursor, Limit: pace.Answers,
-		Gap: int(pace.Gap.Milliseconds()), LeaseFor: int(leaseFor.Milliseconds()), Released: released,
+		Gap: int(pace.Gap.Milliseconds()), LeaseFor: int(i.settings.Times.LeaseFor.Milliseconds()), Released: released,
 		Known: i.book.compose(released, pace.Known, now),
 		Items: i.take(pace.Known),
 	}

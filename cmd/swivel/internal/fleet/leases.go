@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -19,6 +20,7 @@ type lease struct {
 // asks for none, and gives back the ones that nobody uses: sooner at first, later
 // once that has happened, for in a slow fleet the next request may be minutes away.
 type leases struct {
+	times   Times
 	members Members
 	held    map[string]*lease
 	wanted  map[string]bool      // by requests that came too early
@@ -28,13 +30,20 @@ type leases struct {
 	busyAt  time.Time
 }
 
+func newLeases(members Members, t Times) *leases {
+	return &leases{
+		times: t, members: members, held: map[string]*lease{}, wanted: map[string]bool{},
+		refused: map[string]time.Time{}, hold: t.HoldFirst,
+	}
+}
+
 // ahead is how many proxies an instance keeps ready to be tested.
 func (l *leases) ahead() int { return max(8, l.members.Len()/1000) }
 
 // review returns what is to be given back now, and drops it.
 func (l *leases) review(now time.Time) (released []string) {
-	for id, one := range l.held {
-		if l.over(id, one, now) {
+	for _, id := range slices.Sorted(maps.Keys(l.held)) {
+		if l.over(id, l.held[id], now) {
 			released = append(released, id)
 			delete(l.held, id)
 		}
@@ -52,7 +61,7 @@ func (l *leases) over(id string, one *lease, now time.Time) bool {
 	case probing:
 		one.used, one.since, one.edition = true, now, edition
 		return false
-	case s.State == breaker.Open && s.Until.After(now.Add(leaseAhead)):
+	case s.State == breaker.Open && s.Until.After(now.Add(l.times.LeaseAhead)):
 		return true
 	case edition != one.edition: // a test was won, and another one has to follow
 		one.used, one.since, one.edition = true, now, edition
@@ -61,9 +70,9 @@ func (l *leases) over(id string, one *lease, now time.Time) bool {
 		return false
 	}
 	if one.used {
-		l.hold = holdFirst
+		l.hold = l.times.HoldFirst
 	} else {
-		l.hold = min(2*l.hold, holdMost)
+		l.hold = min(2*l.hold, l.times.HoldMost)
 	}
 	return true
 }
@@ -72,19 +81,16 @@ func (l *leases) over(id string, one *lease, now time.Time) bool {
 // is traffic what is due soon.
 func (l *leases) ask(stamp func(id string) storage.Moment, now time.Time) (wishes []storage.Wish) {
 	l.asked = l.asked[:0]
-	for id := range l.held {
+	for _, id := range slices.Sorted(maps.Keys(l.held)) {
 		wishes = append(wishes, storage.Wish{ProxyID: id, Stamp: stamp(id)})
 	}
-	var fresh []string
-	for id := range l.wanted {
-		fresh = append(fresh, id)
-	}
+	fresh := slices.Sorted(maps.Keys(l.wanted))
 	clear(l.wanted)
 	if l.members.Busy() {
 		l.busyAt = now
 	}
-	if now.Sub(l.busyAt) <= holdFirst || len(fresh) > 0 {
-		fresh = append(fresh, l.members.DueBy(now.Add(leaseAhead), 2*l.ahead())...)
+	if now.Sub(l.busyAt) <= l.times.HoldFirst || len(fresh) > 0 {
+		fresh = append(fresh, l.members.DueBy(now.Add(l.times.LeaseAhead), 2*l.ahead())...)
 	}
 	room := l.ahead() - l.unused()
 	for _, id := range fresh {

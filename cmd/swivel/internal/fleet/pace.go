@@ -2,29 +2,51 @@ package fleet
 
 import "time"
 
-// The times of the policy. All are promises to be read in docs/fleet.md.
-const (
-	// beat is how often an instance that has nothing to say looks for news, and
+// Times are those of the policy, and the hub's share. All are promises to be read
+// in docs/fleet.md, which says why they are what they are; nothing configures them,
+// but the simulation tries others. The zero value stands for DefaultTimes.
+type Times struct {
+	// Beat is how often an instance that has nothing to say looks for news, and
 	// keeps its leases.
-	beat = 500 * time.Millisecond
-	// batch is how long the first news waits for others.
-	batch = 30 * time.Millisecond
-	// tallyEvery is how often successes are told of proxies that failed lately.
-	tallyEvery = time.Second
+	Beat time.Duration
+	// Batch is how long the first news waits for others.
+	Batch time.Duration
+	// Tally is how often successes are told of proxies that failed lately.
+	Tally time.Duration
+	// LeaseFor is when the lease of an instance that has died lapses.
+	LeaseFor time.Duration
+	// LeaseAhead is how long before the end of a rest its lease is fetched.
+	LeaseAhead time.Duration
+	// HoldFirst is how long a lease is kept at first that nobody uses, and
+	// HoldMost at most, when it has lapsed unused again and again.
+	HoldFirst, HoldMost time.Duration
+
+	// What all instances together ask of the hub in a second: about as much as a
+	// single Redis does with a quarter of a core.
+	Calls, Known int
+	// Answers is how many changes one call returns at most.
+	Answers int
+}
+
+// DefaultTimes returns those that are in use.
+func DefaultTimes() Times {
+	return Times{
+		Beat: 500 * time.Millisecond, Batch: 30 * time.Millisecond, Tally: time.Second,
+		LeaseFor: 5 * time.Second, LeaseAhead: time.Second, HoldFirst: 3 * time.Second, HoldMost: 5 * time.Minute,
+		Calls: 2000, Known: 20_000, Answers: 256,
+	}
+}
+
+const (
 	// aloneAfter is how long the hub may be silent until no leases are needed.
 	aloneAfter = time.Second
-	// leaseFor is when the lease of an instance that has died lapses.
-	leaseFor = 5 * time.Second
-	// leaseAhead is how long before the end of a rest its lease is fetched.
-	leaseAhead = time.Second
-	// holdFirst is how long a lease is kept at first that nobody uses, and
-	// holdMost at most, when it has lapsed unused again and again.
-	holdFirst, holdMost = 3 * time.Second, 5 * time.Minute
 	// refusedFor is how long an instance does not ask again for a lease that
 	// another one has.
 	refusedFor = 500 * time.Millisecond
 	// maxSkew is how far a clock may be off before somebody should mend it.
 	maxSkew = 5 * time.Second
+	// shortestGap is between two calls of one instance, however small the fleet.
+	shortestGap = 50 * time.Millisecond
 )
 
 // Pace is how much an instance may ask of the hub, so that all of them together
@@ -35,16 +57,10 @@ type Pace struct {
 	Answers int           // changes returned by one call
 }
 
-// The hub's share: about as much as a single Redis does with a quarter of a core.
-const (
-	callsPerSecond = 2000
-	knownPerSecond = 20_000
-)
-
 // PaceOf is the pace of each of so many instances.
-func PaceOf(instances int) Pace {
+func (t Times) PaceOf(instances int) Pace {
 	n := max(instances, 1)
-	gap := min(max(time.Duration(n)*time.Second/callsPerSecond, 50*time.Millisecond), beat)
-	known := int(float64(knownPerSecond) * gap.Seconds() / float64(n))
-	return Pace{Gap: gap, Known: min(max(known, 8), 256), Answers: 256}
+	gap := min(max(time.Duration(n)*time.Second/time.Duration(t.Calls), shortestGap), t.Beat)
+	known := int(float64(t.Known) * gap.Seconds() / float64(n))
+	return Pace{Gap: gap, Known: min(max(known, 8), 256), Answers: t.Answers}
 }
