@@ -161,7 +161,7 @@ func drawWeighted(weights []float64, total float64) int {
 func (x *Exchange) pickDue(s *snapshot, v *view, now time.Time, lease time.Duration, shared bool, events *[]Event) (grant, bool) {
 	p := x.pool
 	for m := range x.due(s, v, now, shared) {
-		if p.probes.TokensAt(now) < 1 || shared && p.probeShare.Tokens(now) < 1 {
+		if p.probes.Tokens(now) < 1 || shared && p.probeShare.Tokens(now) < 1 {
 			return grant{}, false
 		}
 		g, ok := x.acquire(m, now, lease, events)
@@ -234,7 +234,7 @@ func (x *Exchange) acquire(m *Proxy, now time.Time, lease time.Duration, events 
 	}
 	p := x.pool
 	if held.probe() {
-		p.probes.AllowN(now, 1)
+		p.probes.Take(now)
 	}
 	if m.segment != nil {
 		p.segments.note(m.segment)
@@ -275,7 +275,7 @@ func (x *Exchange) acquireSegment(m *Proxy, now time.Time, lease time.Duration, 
 		x.redirect()
 		return breaker.Permit{}, false
 	}
-	if !rests || x.pool.probes.TokensAt(now) >= 1 {
+	if !rests || x.pool.probes.Tokens(now) >= 1 {
 		permit, effect, ok := m.segment.breaker.Acquire(now, lease)
 		x.pool.noteSegment(m, effect, Event{Request: x.id}, events)
 		if ok {

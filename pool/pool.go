@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"swivel/breaker"
 	"swivel/pool/budget"
 )
@@ -61,7 +59,7 @@ func (o Options) filled() Options {
 type Pool struct {
 	options Options
 	current atomic.Pointer[snapshot]
-	probes  *rate.Limiter // taken from by probes only
+	probes  *budget.Budget // taken from by probes only
 	// probeShare is which exchanges carry a probe although others could serve:
 	// one in ten, or one a second.
 	probeShare *budget.Budget
@@ -90,7 +88,7 @@ type Pool struct {
 
 // New returns a pool of the given members at the given time.
 func New(specs []Spec, o Options, now time.Time) *Pool {
-	p := &Pool{options: o.filled(), probes: rate.NewLimiter(0, 0), memory: newMemory(), probeShare: budget.New(0.1, 1, 10, now)}
+	p := &Pool{options: o.filled(), probes: budget.New(0, 0, 0, now), memory: newMemory(), probeShare: budget.New(0.1, 1, 10, now)}
 	p.outage.window = p.options.Breaker.Window
 	p.segments.options = p.options.Segment
 	p.freed = make(chan struct{}, 1)

@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"swivel/breaker"
 )
 
@@ -37,8 +35,7 @@ func (p *Pool) Replace(specs []Spec, now time.Time) Change {
 	change.Removed = len(old.proxies) - change.Kept
 	next.watch(p.options.Strategy)
 	probeRate := p.options.ProbeRate + float64(len(specs))/100
-	p.probes.SetLimitAt(now, rate.Limit(probeRate))
-	p.probes.SetBurstAt(now, int(math.Ceil(probeRate)))
+	p.probes.SetRate(probeRate, math.Ceil(probeRate), now)
 	p.current.Store(next)
 	next.all.refreshAll(&next.views.mu) // with what happened before anybody could tell this snapshot
 	p.resting.follow(next, now)

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/time/rate"
+	"swivel/pool/budget"
 )
 
 // What a line allows its proxy: so many exchanges at once (max_in_flight), and
@@ -21,21 +21,20 @@ type usage struct {
 	picks     atomic.Uint64
 	firstByte ewma // of the targets reached through it
 	// limiter is nil without a rate, as nearly always.
-	limiter atomic.Pointer[rate.Limiter]
+	limiter atomic.Pointer[budget.Budget]
 }
 
 // setRate puts the line's rate in force. The bucket holds what one second
 // allows, at least one.
 func (u *usage) setRate(perSecond float64, now time.Time) {
-	limit, burst := rate.Limit(perSecond), int(min(max(1, math.Ceil(perSecond)), math.MaxInt32))
+	burst := max(1, math.Ceil(perSecond))
 	switch l := u.limiter.Load(); {
 	case perSecond == 0:
 		u.limiter.Store(nil)
 	case l == nil:
-		u.limiter.Store(rate.NewLimiter(limit, burst))
-	case l.Limit() != limit:
-		l.SetLimitAt(now, limit)
-		l.SetBurstAt(now, burst)
+		u.limiter.Store(budget.New(0, perSecond, burst, now))
+	case l.PerSecond() != perSecond:
+		l.SetRate(perSecond, burst, now)
 	}
 }
 
@@ -44,7 +43,7 @@ func (m *Proxy) room(now time.Time) Skip {
 	if m.most > 0 && m.inFlight.Load() >= m.most {
 		return Full
 	}
-	if l := m.limiter.Load(); l != nil && l.TokensAt(now) < 1 {
+	if l := m.limiter.Load(); l != nil && l.Tokens(now) < 1 {
 		return OverRate
 	}
 	return InUse
@@ -54,7 +53,7 @@ func (m *Proxy) room(now time.Time) Skip {
 func (m *Proxy) enter(now time.Time) bool {
 	n := m.inFlight.Add(1)
 	l := m.limiter.Load()
-	if m.most > 0 && n > m.most || l != nil && !l.AllowN(now, 1) {
+	if m.most > 0 && n > m.most || l != nil && !l.Spend(now) {
 		m.inFlight.Add(-1)
 		return false
 	}
@@ -69,7 +68,7 @@ func (m *Proxy) roomAfter(now time.Time) time.Duration {
 		return time.Second
 	case OverRate:
 		l := m.limiter.Load()
-		return max(0, time.Duration((1-l.TokensAt(now))/float64(l.Limit())*float64(time.Second)))
+		return max(0, time.Duration((1-l.Tokens(now))/l.PerSecond()*float64(time.Second)))
 	}
 	return 0
 }

@@ -83,7 +83,7 @@ func (x *Exchange) resident(s *snapshot, v *view, now time.Time) (*Proxy, Skip) 
 }
 
 func (x *Exchange) mayProbe(m *Proxy, now time.Time) bool {
-	return m.breaker.Load().Ready(now) && x.pool.probes.TokensAt(now) >= 1
+	return m.breaker.Load().Ready(now) && x.pool.probes.Tokens(now) >= 1
 }
 
 // mayStay says whether the session's own proxy is worth an attempt, after those

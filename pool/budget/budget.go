@@ -4,7 +4,8 @@
 // one retry that is needed.
 //
 // A Budget is safe for concurrent use. Earning, which every unit of work does,
-// is one atomic addition.
+// is one atomic addition. Times may come in any order: who looks at the clock and
+// then has to wait for a processor is late, and brings no time twice.
 //
 //	b := budget.New(0.2, 10, 500, time.Now())
 //	b.Earn()
@@ -55,7 +56,32 @@ func (b *Budget) Spend(now time.Time) bool {
 	return true
 }
 
-// Tokens returns how many there are.
+// Take takes a token also if there is none: then it is owed. It is for what has
+// begun already, because several saw the same last token.
+func (b *Budget) Take(now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fill(now)
+	b.tokens--
+}
+
+// SetRate changes how much a second brings, and how much is held at most.
+func (b *Budget) SetRate(perSecond, capacity float64, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fill(now)
+	b.perSecond, b.capacity = perSecond, capacity
+	b.tokens = min(b.tokens, capacity)
+}
+
+// PerSecond is how much a second brings.
+func (b *Budget) PerSecond() float64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.perSecond
+}
+
+// Tokens returns how many there are; less than none if some are owed.
 func (b *Budget) Tokens(now time.Time) float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -79,3 +79,43 @@ func TestConcurrentSpendersNeverGetMoreThanThereIs(t *testing.T) {
 		t.Errorf("%d tokens spent of 100", total)
 	}
 }
+
+// TestTimesOutOfOrderBringNothingTwice: of many who look at the clock at once,
+// some are held up before they ask.
+func TestTimesOutOfOrderBringNothingTwice(t *testing.T) {
+	b := New(0, 10, 10, epoch)
+	spendAll(b, epoch)
+	n := 0
+	for i := range 100 {
+		n += spendAll(b, epoch.Add(time.Duration(i)*10*time.Millisecond)) // a second in all
+		n += spendAll(b, epoch.Add(time.Duration(i)*10*time.Millisecond-50*time.Millisecond))
+	}
+	if n > 10 {
+		t.Errorf("%d tokens in a second, want 10", n)
+	}
+}
+
+func TestWhatIsTakenTooEarlyIsOwed(t *testing.T) {
+	b := New(0, 10, 10, epoch)
+	for range 15 {
+		b.Take(epoch)
+	}
+	if n := b.Tokens(epoch); n != -5 {
+		t.Errorf("%v tokens, want 5 owed", n)
+	}
+	if n := spendAll(b, epoch.Add(time.Second)); n != 5 {
+		t.Errorf("%d tokens after a second, want 5", n)
+	}
+}
+
+func TestAnotherRateCountsFromNowOn(t *testing.T) {
+	b := New(0, 10, 10, epoch)
+	spendAll(b, epoch)
+	b.SetRate(1, 3, epoch.Add(time.Second))
+	if n := spendAll(b, epoch.Add(time.Second)); n != 3 || b.PerSecond() != 1 {
+		t.Errorf("%d tokens at %v a second, want as many as it holds now, at 1", n, b.PerSecond())
+	}
+	if n := spendAll(b, epoch.Add(3*time.Second)); n != 2 {
+		t.Errorf("%d tokens for two seconds", n)
+	}
+}

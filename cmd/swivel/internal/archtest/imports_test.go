@@ -18,7 +18,7 @@ var closed = []struct {
 		"the state machine is pure: time and chance come in as arguments, so a test can play every course of events"},
 	{"migrations", nil, nil,
 		"the schema has to be usable from any tool, whatever driver it brings"},
-	{"pool", []string{"breaker", "pool/budget", "pool/route"}, []string{"golang.org/x/time/rate", "go.yaml.in/yaml/v3"},
+	{"pool", []string{"breaker", "pool/budget", "pool/route"}, []string{"go.yaml.in/yaml/v3"},
 		"who is picked and who is blamed can be tested without a socket, a database or a log"},
 	{"pool/budget", nil, nil,
 		"a token bucket knows nothing of what its tokens are spent on"},

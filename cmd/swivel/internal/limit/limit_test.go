@@ -62,6 +62,24 @@ func TestOverManySecondsAClientGetsItsRate(t *testing.T) {
 	}
 }
 
+// TestTimesOutOfOrderGiveNothingTwice: of many who look at the clock at once, some
+// are held up before they ask.
+func TestTimesOutOfOrderGiveNothingTwice(t *testing.T) {
+	r, now := NewRate(100), time.Unix(1e9, 0)
+	taken := 0
+	for range 1000 { // ten seconds
+		for _, at := range []time.Time{now, now.Add(-50 * time.Millisecond)} {
+			if r.Take(User("a"), at) == 0 {
+				taken++
+			}
+		}
+		now = now.Add(10 * time.Millisecond)
+	}
+	if taken > 1100 {
+		t.Errorf("%d in ten seconds, want 100 a second", taken)
+	}
+}
+
 func TestIdleClientsAreForgotten(t *testing.T) {
 	r, now := NewRate(10), time.Unix(1e9, 0)
 	for i := range 100_000 { // a thousand a second

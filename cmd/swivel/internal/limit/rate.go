@@ -47,6 +47,7 @@ type Rate struct {
 	mu            sync.Mutex
 	recent, older map[Client]*rate.Limiter
 	turned        time.Time // when recent was begun
+	latest        time.Time
 }
 
 // NewRate returns a limit of so many exchanges a second, of which those of one
@@ -71,6 +72,7 @@ func (r *Rate) Take(c Client, now time.Time) (wait time.Duration) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	now = r.inOrder(now)
 	if bucket := r.bucket(c, now); !bucket.AllowN(now, 1) {
 		return r.missing(bucket, now)
 	}
@@ -84,7 +86,18 @@ func (r *Rate) Wait(c Client, now time.Time) (wait time.Duration) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	now = r.inOrder(now)
 	return r.missing(r.bucket(c, now), now)
+}
+
+// inOrder is now, or the latest time there was. Of many who look at the clock at
+// once some are held up before they come here, and a limiter that is told an
+// earlier time gives for the time since once more.
+func (r *Rate) inOrder(now time.Time) time.Time {
+	if now.After(r.latest) {
+		r.latest = now
+	}
+	return r.latest
 }
 
 // missing is the time until the bucket holds a token.
