@@ -14,13 +14,13 @@ func (s *Spec) Matches(c route.Constraints) bool {
 	if c == (route.Constraints{}) {
 		return true
 	}
-	has := s.holesOf().has
-	return (has[countryHole] || fits(c.Country, s.Country)) &&
-		(has[regionHole] || fits(c.Region, s.Region)) &&
-		(has[cityHole] || fits(c.City, s.City)) &&
+	holed := func(hole placeholder) bool { return s.holesOf().has[hole] }
+	return (fits(c.Country, s.Country) || holed(countryHole)) &&
+		(fits(c.Region, s.Region) || holed(regionHole)) &&
+		(fits(c.City, s.City) || holed(cityHole)) &&
 		fits(c.Provider, s.Provider) &&
 		fits(c.Protocol, s.Scheme.canonical().String()) &&
-		fits(c.Proxy, s.Label()) &&
+		(c.Proxy == "" || fits(c.Proxy, s.Label())) &&
 		(c.Tag == "" || slices.ContainsFunc(s.Tags, func(tag string) bool { return fits(c.Tag, tag) }))
 }
 

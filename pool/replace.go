@@ -34,6 +34,7 @@ func (p *Pool) Replace(specs []Spec, now time.Time) Change {
 	}
 	change.Removed = len(old.proxies) - change.Kept
 	next.watch(p.options.Strategy)
+	next.prepare(old, p.options.Strategy)
 	probeRate := p.options.ProbeRate + float64(len(specs))/100
 	p.probes.SetRate(probeRate, math.Ceil(probeRate), now)
 	p.current.Store(next)

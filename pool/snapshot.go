@@ -11,11 +11,15 @@ type snapshot struct {
 	proxies []*Proxy
 	places  map[uint64]int32 // in proxies, by the number that the ID is
 	all     *view            // also in views, under no constraints
-	views   views
+
+	catalogue catalogue
+	views     views
 }
 
 func newSnapshot(n int) *snapshot {
-	return &snapshot{proxies: make([]*Proxy, 0, n), places: make(map[uint64]int32, n)}
+	s := &snapshot{proxies: make([]*Proxy, 0, n), places: make(map[uint64]int32, n)}
+	s.views.room = viewRoom * max(n, 1000)
+	return s
 }
 
 // add makes the proxy the last one of the members.
@@ -56,7 +60,12 @@ func (id ID) number() (uint64, bool) {
 
 // watch makes the view of all members.
 func (s *snapshot) watch(strategy Strategy) {
-	s.all = s.views.add(route.Constraints{}, newView(s.proxies, func(*Proxy) bool { return true }, strategy))
+	places := make([]int32, len(s.proxies))
+	for place := range places {
+		places[place] = int32(place)
+	}
+	s.all = newView(s.proxies, places, route.Constraints{}, strategy)
+	s.views.add(route.Constraints{}, s.all)
 }
 
 // refresh takes note of whether a proxy is usable now. It returns the member

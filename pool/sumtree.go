@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"iter"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -41,6 +42,20 @@ func newSumTree(n int, greatest float64) *sumTree {
 		below = len(level)
 	}
 	return t
+}
+
+// fill sets all weights of a tree that nobody knows yet.
+func (t *sumTree) fill(weights iter.Seq2[int, float64]) {
+	for i, w := range weights {
+		t.leaves[i].Store(t.whole(w))
+	}
+	below := t.leaves
+	for _, level := range t.levels {
+		for i := range below {
+			level[i/fanout].Add(below[i].Load())
+		}
+		below = level
+	}
 }
 
 // padded is n rounded up to whole nodes.

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"testing"
 
@@ -17,6 +18,11 @@ func TestSumTreeSharesAreTheWeights(t *testing.T) {
 		for i, w := range weights {
 			tree.set(i, 1) // and changed
 			tree.set(i, w)
+		}
+		filled := newSumTree(len(weights), 50)
+		filled.fill(slices.All(weights))
+		if got, want := filled.total(), tree.total(); got != want {
+			t.Fatalf("filled at once the total is %d, want %d", got, want)
 		}
 		before := uint64(0)
 		for i, w := range weights {

@@ -1,11 +1,14 @@
 package pool
 
 import (
+	"iter"
 	"math/bits"
 	goruntime "runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"swivel/pool/route"
 )
 
 // view is the members of one snapshot that a request may get, ready to be drawn
@@ -24,15 +27,15 @@ type view struct {
 	ring    []uint64 // see hashed
 }
 
-// newView returns a view of those members of a snapshot that fit, and that can be
-// picked at all.
-func newView(proxies []*Proxy, fits func(*Proxy) bool, strategy Strategy) *view {
+// newView returns a view of those members at the places given that meet the
+// constraints, and that can be picked at all.
+func newView(proxies []*Proxy, places []int32, c route.Constraints, strategy Strategy) *view {
 	v := &view{members: proxies}
 	greatest := 0.0
-	for place, m := range proxies {
-		breathe(place)
-		if m.Spec.Weight > 0 && fits(m) {
-			v.places = append(v.places, int32(place))
+	for i, place := range places {
+		breathe(i)
+		if m := proxies[place]; m.Spec.Weight > 0 && m.fits(c) {
+			v.places = append(v.places, place)
 			greatest = max(greatest, m.Spec.Weight)
 		}
 	}
@@ -48,8 +51,26 @@ func newView(proxies []*Proxy, fits func(*Proxy) bool, strategy Strategy) *view 
 	if strategy == RoundRobin {
 		v.turns = newTurns(v.members)
 	}
-	v.refreshAll(new(sync.Mutex))
+	v.tree.fill(v.weights())
 	return v
+}
+
+// weights are those that count at first: of the members that are usable.
+func (v *view) weights() iter.Seq2[int, float64] {
+	return func(yield func(int, float64) bool) {
+		for slot, m := range v.members {
+			if breathe(slot); !m.usable() {
+				continue
+			}
+			v.usable.Add(1)
+			if v.turns != nil {
+				v.turns.join(slot)
+			}
+			if !yield(slot, m.Spec.Weight) {
+				return
+			}
+		}
+	}
 }
 
 // refreshAll takes note of who is usable now, some at a time, for whom it holds

@@ -1,23 +1,33 @@
 package pool
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"swivel/pool/route"
 )
 
-// maxViews bounds the views of one snapshot. Who asks for more different things
-// pays for the making of a view now and then, which takes some milliseconds in a
-// pool of 100,000.
-const maxViews = 256
+// maxViews bounds the views of one snapshot, and viewRoom how many times the pool
+// they hold together: 21 bytes for each member. Who asks for more different
+// things pays for the making of a view now and then, which costs a look at those
+// members that have what is rarest of what is asked for.
+const (
+	maxViews = 256
+	viewRoom = 8
+)
 
 // views are those of a snapshot that somebody has asked for. They are made when
 // they are first needed and forgotten with the snapshot, or when others are
 // needed more.
 type views struct {
+	making sync.Mutex // one is made at a time, so that to ask for many does not take every processor
+
 	mu   sync.Mutex // held while views learn who is usable, too
 	by   map[route.Constraints]*view
 	uses uint64
+	held int // members, in all of them
+	room int
 }
 
 // refresh tells all views whether the member at a place is usable now.
@@ -41,24 +51,16 @@ func (a *views) find(c route.Constraints) *view {
 	return v
 }
 
-// add keeps a view and returns the one to use: another one may have been faster.
-// What happened while it was made is made up for.
-func (a *views) add(c route.Constraints, v *view) *view {
-	if kept := a.keep(c, v); kept != v {
-		return kept
-	}
+// add keeps a view. What happened while it was made is made up for.
+func (a *views) add(c route.Constraints, v *view) {
+	a.keep(c, v)
 	v.refreshAll(&a.mu)
-	return v
 }
 
-// keep keeps a view unless there is one already, and returns the one that there is.
-func (a *views) keep(c route.Constraints, v *view) *view {
+func (a *views) keep(c route.Constraints, v *view) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if known := a.by[c]; known != nil {
-		return known
-	}
-	if len(a.by) >= maxViews {
+	for len(a.by) >= maxViews || len(a.by) > 1 && a.held+len(v.members) > a.room {
 		a.forgetOne()
 	}
 	a.uses++
@@ -67,7 +69,7 @@ func (a *views) keep(c route.Constraints, v *view) *view {
 		a.by = map[route.Constraints]*view{}
 	}
 	a.by[c] = v
-	return v
+	a.held += len(v.members)
 }
 
 // forgetOne drops the view that was not used for longest, other than that of
@@ -79,6 +81,7 @@ func (a *views) forgetOne() {
 			oldest = c
 		}
 	}
+	a.held -= len(a.by[oldest].members)
 	delete(a.by, oldest)
 }
 
@@ -90,7 +93,28 @@ func (s *snapshot) view(c route.Constraints, strategy Strategy) *view {
 	if v := s.views.find(c); v != nil {
 		return v
 	}
-	return s.views.add(c, newView(s.proxies, func(m *Proxy) bool { return m.fits(c) }, strategy))
+	s.views.making.Lock()
+	defer s.views.making.Unlock()
+	if v := s.views.find(c); v != nil {
+		return v
+	}
+	v := newView(s.proxies, s.candidates(c), c, strategy)
+	s.views.add(c, v)
+	return v
+}
+
+// prepare makes the views that the snapshot before has, so that no client pays for
+// a reload.
+func (s *snapshot) prepare(before *snapshot, strategy Strategy) {
+	for _, c := range before.views.constraints() {
+		s.view(c, strategy)
+	}
+}
+
+func (a *views) constraints() []route.Constraints {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Collect(maps.Keys(a.by))
 }
 
 // fits says whether the proxy meets the constraints.
