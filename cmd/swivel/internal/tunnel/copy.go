@@ -4,8 +4,10 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -113,27 +115,47 @@ func (r *reader) end() error {
 	return io.EOF
 }
 
-// copyAny relays from a connection that is no socket, which keeps what it
-// has decrypted: only reading tells whether there is something to read.
+// copyAny relays from a connection that is no socket, which keeps what it has
+// decrypted: only reading tells whether there is something to read. It waits with
+// room for one byte, and takes a buffer when that has come.
 func copyAny(dst io.Writer, src net.Conn, first func() bool) (total int64, err error) {
-	buf := buffers.Get().(*[chunk]byte)
-	defer buffers.Put(buf)
+	var one [1]byte
 	for {
-		n, err := src.Read(buf[:])
+		n, err := src.Read(one[:])
 		if n > 0 {
-			if total == 0 && first != nil && !first() {
-				return 0, errForbidden
+			if first != nil && !first() {
+				return total, errForbidden
 			}
-			w, werr := dst.Write(buf[:n])
-			total += int64(w)
-			if werr != nil {
-				return total, writeError{werr}
-			}
+			var passed int64
+			passed, err = passRest(dst, src, one[0])
+			total += passed
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return total, err
+		case first != nil:
+			return total, errBegun
 		}
 	}
+}
+
+// passRest passes on a byte and what its connection has decrypted beside it.
+func passRest(dst io.Writer, src net.Conn, one byte) (passed int64, err error) {
+	buf := buffers.Get().(*[chunk]byte)
+	defer buffers.Put(buf)
+	buf[0] = one
+	// A time that is over keeps it from waiting for more, and TLS goes on behind that.
+	_ = src.SetReadDeadline(time.Unix(1, 0))
+	n, err := src.Read(buf[1:])
+	_ = src.SetReadDeadline(time.Time{})
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = nil
+	}
+	w, failed := dst.Write(buf[:n+1])
+	if failed != nil {
+		err = writeError{failed}
+	}
+	return int64(w), err
 }
 
 // closeWrite passes a FIN on; a TLS connection sends close_notify and keeps
