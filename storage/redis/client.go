@@ -38,8 +38,9 @@ var errAddress = errors.New("want an address such as redis://:PASSWORD@127.0.0.1
 // Client is a connection to a server, made when it is needed and as often as it
 // is needed. It is safe for concurrent use.
 type Client struct {
-	redis  *redis.Client
-	prefix string
+	redis   *redis.Client
+	prefix  string
+	timeout time.Duration
 }
 
 // quiet takes what the library would print: the caller says what is worth a line.
@@ -85,19 +86,21 @@ func isNameRune(c rune) bool {
 
 // Open returns a client for the server at an address; see Check. It does not
 // connect yet.
-func Open(address string) (*Client, error) {
+func Open(address string) (*Client, error) { return open(address, Timeout) }
+
+func open(address string, timeout time.Duration) (*Client, error) {
 	o, prefix, err := parse(address)
 	if err != nil {
 		return nil, err
 	}
-	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = Timeout, Timeout, Timeout, Timeout
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = timeout, timeout, timeout, timeout
 	o.ContextTimeoutEnabled = true
 	o.MaxRetries = -1 // the caller has its own pace, and knows more by then
 	o.DialerRetries = 1
 	o.PoolSize, o.MinIdleConns = 4, 0
 	o.Protocol, o.DisableIdentity = 2, true // what every server of the last years speaks
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	return &Client{redis: redis.NewClient(o), prefix: prefix}, nil
+	return &Client{redis: redis.NewClient(o), prefix: prefix, timeout: timeout}, nil
 }
 
 // Close ends the connections.

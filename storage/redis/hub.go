@@ -75,7 +75,7 @@ func (h *Hub) Sync(ctx context.Context, s storage.Sync) (storage.Synced, error) 
 	if err != nil {
 		return storage.Synced{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	ctx, cancel := context.WithTimeout(ctx, h.client.timeout)
 	defer cancel()
 	keys, life := []string{h.client.prefix}, rand.Text()
 	p := h.client.redis.Pipeline()

@@ -24,12 +24,15 @@ var fleets atomic.Int64
 // newHub returns a hub of a new fleet.
 func newHub(t testing.TB, server *redistest.Server) *redis.Hub {
 	t.Helper()
-	return open(t, fmt.Sprintf("%s#fleet-%d", server.URL(), fleets.Add(1)))
+	return hubOf(t, fmt.Sprintf("%s#fleet-%d", server.URL(), fleets.Add(1)), redis.OpenPatient)
 }
 
-func open(t testing.TB, url string) *redis.Hub {
+// open returns a hub that waits as long as a daemon does.
+func open(t testing.TB, url string) *redis.Hub { return hubOf(t, url, redis.Open) }
+
+func hubOf(t testing.TB, url string, open func(string) (*redis.Client, error)) *redis.Hub {
 	t.Helper()
-	client, err := redis.Open(url)
+	client, err := open(url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +49,7 @@ var epoch = storage.Moment(storetest.Epoch.UnixMicro())
 func TestServerMergesLikeTheReference(t *testing.T) {
 	server := redistest.Start(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		client, err := redis.Open(fmt.Sprintf("%s#model-%d", server.URL(), fleets.Add(1)))
+		client, err := redis.OpenPatient(fmt.Sprintf("%s#model-%d", server.URL(), fleets.Add(1)))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -158,7 +161,7 @@ func TestWhoseSaltIsAnotherIsTold(t *testing.T) {
 func TestOthersAreNudged(t *testing.T) {
 	server := redistest.Start(t)
 	url := fmt.Sprintf("%s#nudged", server.URL())
-	a, b := open(t, url), open(t, url)
+	a, b := hubOf(t, url, redis.OpenPatient), hubOf(t, url, redis.OpenPatient)
 	// The subscriptions may take a moment.
 	for i := range 500 {
 		sync(t, a, storage.Sync{Instance: "a", Items: []storage.Item{{Key: "x", Stamp: epoch + storage.Moment(i), TTL: 60}}})

@@ -16,7 +16,7 @@ func TestServerKeepsTheContract(t *testing.T) {
 	server := redistest.Start(t)
 	var stores atomic.Int64
 	storetest.Run(t, func(t *testing.T, now func() time.Time) storage.Store {
-		client, err := redis.Open(fmt.Sprintf("%s#store-%d", server.URL(), stores.Add(1)))
+		client, err := redis.OpenPatient(fmt.Sprintf("%s#store-%d", server.URL(), stores.Add(1)))
 		if err != nil {
 			t.Fatal(err)
 		}

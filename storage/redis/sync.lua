@@ -12,8 +12,15 @@ redis.call('HSETNX', meta, 'salt', q.salt)
 if redis.call('HGET', meta, 'salt') ~= q.salt then return {'salt'} end
 local life = redis.call('HGET', meta, 'life')
 
-local told = false
+local cursor = q.cursor
+if q.life ~= life or cursor > tonumber(redis.call('HGET', meta, 'version') or '0') then cursor = 0 end
+
+-- note counts a change. Where the caller had seen all that was before, there is
+-- nothing to be returned to it: it knows what it has told.
+local told, own = false, {}
 local function note(member)
+  local before = redis.call('ZSCORE', changes, member)
+  own[member] = own[member] or not before or tonumber(before) <= cursor
   redis.call('ZADD', changes, redis.call('HINCRBY', meta, 'version', 1), member)
   told = true
 end
@@ -33,23 +40,26 @@ local function same(k, p)
   return c
 end
 
--- unite adds misses that are newer than the last success; true if there was one.
+-- unite adds misses that are newer than the last success; true if one of them is
+-- among those that are kept.
 local function unite(list, more, after)
   local seen, all = {}, {}
-  local function add(misses)
-    local new = false
+  local function add(misses, new)
     for _, m in ipairs(misses) do
-      if m.t > after and not seen[m.t .. m.i] then
-        seen[m.t .. m.i] = true; all[#all + 1] = m; new = true
+      local name = m.t .. m.i
+      if m.t > after and seen[name] == nil then
+        seen[name] = new; all[#all + 1] = m
       end
     end
-    return new
   end
-  add(list)
-  local new = add(more)
+  add(list, false)
+  add(more, true)
   table.sort(all, function(a, b) return a.t < b.t or a.t == b.t and a.i < b.i end)
   while #all > 64 do table.remove(all, 1) end
-  return all, new
+  for _, m in ipairs(all) do
+    if seen[m.t .. m.i] then return all, true end
+  end
+  return all, false
 end
 
 local function addUp(list, more)
@@ -141,13 +151,12 @@ redis.call('PEXPIRE', instances, day)
 redis.call('PEXPIRE', meta, day)
 
 local top = tonumber(redis.call('HGET', meta, 'version') or '0')
-local cursor = q.cursor
-if q.life ~= life or cursor > top then cursor = 0 end
 local known, items = {}, {}
 local found = redis.call('ZRANGEBYSCORE', changes, '(' .. string.format('%.0f', cursor), '+inf', 'WITHSCORES', 'LIMIT', 0, q.limit)
 for i = 1, #found, 2 do
   local value = redis.call('GET', prefix .. found[i])
-  if value and found[i]:sub(1, 2) == 'p:' then
+  if value and own[found[i]] then -- nothing new
+  elseif value and found[i]:sub(1, 2) == 'p:' then
     known[#known + 1] = value
   elseif value then
     items[#items + 1] = value

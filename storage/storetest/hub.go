@@ -56,19 +56,27 @@ func (h *Hub) Nudges() <-chan struct{} { return h.nudges }
 func (h *Hub) Sync(_ context.Context, s storage.Sync) (storage.Synced, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if s.Life != strconv.Itoa(h.life) || s.Cursor > h.version {
+		s.Cursor = 0
+	}
+	own := map[string]bool{} // told by who had seen all that was before
+	note := func(member string) {
+		own[member] = own[member] || h.changed[member] <= s.Cursor
+		h.note(member)
+	}
 	for _, told := range s.Known {
 		before, merged := h.known[told.ProxyID], h.known[told.ProxyID].Merge(told)
 		merged.ProxyID = told.ProxyID
 		more := len(told.Window) > 0 && before.Compare(told) == 0
 		if more || !same(before, merged) {
 			h.known[told.ProxyID] = merged
-			h.note("p:" + told.ProxyID)
+			note("p:" + told.ProxyID)
 		}
 	}
 	for _, told := range s.Items {
 		if merged := h.items[told.Key].Merge(told); merged != h.items[told.Key] {
 			h.items[told.Key] = merged
-			h.note("i:" + told.Key)
+			note("i:" + told.Key)
 		}
 	}
 	for _, id := range s.Released {
@@ -84,7 +92,7 @@ func (h *Hub) Sync(_ context.Context, s storage.Sync) (storage.Synced, error) {
 		}
 	}
 	answer.Instances = len(h.instances)
-	h.since(s, &answer)
+	h.since(s, own, &answer)
 	return answer, nil
 }
 
@@ -111,15 +119,11 @@ func (h *Hub) lease(s storage.Sync) (granted []string) {
 	return granted
 }
 
-// since adds what has changed since the cursor.
-func (h *Hub) since(s storage.Sync, answer *storage.Synced) {
-	cursor := s.Cursor
-	if s.Life != answer.Life || cursor > h.version {
-		cursor = 0
-	}
+// since adds what has changed since the cursor, other than by the caller.
+func (h *Hub) since(s storage.Sync, own map[string]bool, answer *storage.Synced) {
 	var members []string
 	for member, version := range h.changed {
-		if version > cursor {
+		if version > s.Cursor {
 			members = append(members, member)
 		}
 	}
@@ -130,9 +134,11 @@ func (h *Hub) since(s storage.Sync, answer *storage.Synced) {
 		answer.Cursor = h.changed[members[len(members)-1]]
 	}
 	for _, member := range members {
-		if member[0] == 'p' {
+		switch {
+		case own[member]:
+		case member[0] == 'p':
 			answer.Known = append(answer.Known, h.known[member[2:]])
-		} else {
+		default:
 			answer.Items = append(answer.Items, h.items[member[2:]])
 		}
 	}

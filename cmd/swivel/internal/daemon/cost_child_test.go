@@ -19,20 +19,28 @@ import (
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/eventlog"
 	"swivel/cmd/swivel/internal/systemd"
+	"swivel/pool"
 	"swivel/storage"
 	"swivel/storage/storetest"
 )
 
-// What the database costs is measured on a daemon in a process of its own: the
+// What the database and a fleet cost is measured on a daemon in a process of its own: the
 // test binary, run again. It prints its address, then for every line that it
 // reads the processor time it has used, and stops when its input ends.
 
-// costDir tells the child where its list and database are; costStore is on or
-// off.
+// costDir tells the child where its list is, costDB where its database, which is
+// nowhere when that is empty; costFleet is the address of the fleet's server.
 const (
 	costDir   = "SWIVEL_TEST_COST_DIR"
-	costStore = "SWIVEL_TEST_COST_STORE"
+	costDB    = "SWIVEL_TEST_COST_DB"
+	costFleet = "SWIVEL_TEST_COST_FLEET"
 )
+
+// costSubject is a daemon whose cost is measured.
+type costSubject struct {
+	db    string // file name; "": no database
+	fleet string // address; "": no fleet
+}
 
 // forgetful is a store that takes everything and keeps nothing.
 type forgetful struct{ *storetest.Memory }
@@ -47,7 +55,8 @@ func forget(context.Context, string, *eventlog.Log) (storage.Store, error) {
 // moment later: as many transitions as there can be.
 func costConfig(dir string) config.Config {
 	cfg := config.Default()
-	cfg.Listen, cfg.Admin, cfg.DB = "127.0.0.1:0", "off", filepath.Join(dir, "swivel.db")
+	cfg.Listen, cfg.Admin, cfg.DB = "127.0.0.1:0", "off", filepath.Join(dir, os.Getenv(costDB))
+	cfg.Fleet = pool.Secret(os.Getenv(costFleet))
 	cfg.Proxies, cfg.Grace = []string{filepath.Join(dir, "proxies.txt")}, 0
 	cfg.Breaker.ConsecutiveFailures, cfg.Breaker.ProbeSuccesses, cfg.Breaker.SlowStart = 1, 1, 0
 	cfg.Breaker.OpenTimeout, cfg.Breaker.MaxOpenTimeout = config.Duration(100*time.Millisecond), config.Duration(100*time.Millisecond)
@@ -68,7 +77,7 @@ func costChild() error {
 		return err
 	}
 	open := openSQLite
-	if os.Getenv(costStore) == "off" {
+	if os.Getenv(costDB) == "" {
 		open = forget
 	}
 	d, err := openWith(context.Background(), cfg, lists, systemd.Sockets{}, log, open)
@@ -100,10 +109,10 @@ type costDaemon struct {
 }
 
 // startCost starts the child with the list in dir.
-func startCost(t testing.TB, dir, store string) *costDaemon {
+func startCost(t testing.TB, dir string, s costSubject) *costDaemon {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = []string{costDir + "=" + dir, costStore + "=" + store}
+	cmd.Env = []string{costDir + "=" + dir, costDB + "=" + s.db, costFleet + "=" + s.fleet}
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	in, err := cmd.StdinPipe()

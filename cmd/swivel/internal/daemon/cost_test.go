@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"swivel/storage/redis/redistest"
 	"swivel/storage/sqlite"
 )
 
@@ -21,15 +22,15 @@ type costRun struct {
 // what else the machine does is then the same for both.
 const costSlices = 20
 
-// measureCost runs two daemons, one with its database on and one with it off,
-// under a load of n exchanges each, in turn. It also returns how many
-// transitions there were for each exchange.
-func measureCost(t testing.TB, n int) (on, off costRun, transitions float64) {
+// measureCost runs two daemons, one with what is measured on and one with it off,
+// under a load of n exchanges each, in turn. It also returns how many transitions
+// there were for each exchange of the one with it on.
+func measureCost(t testing.TB, n int, with, without costSubject) (on, off costRun, transitions float64) {
 	t.Helper()
 	dir, daemons, runs := t.TempDir(), [2]*costDaemon{}, [2]costRun{}
 	costUpstreams(t, dir)
-	for i, store := range []string{"on", "off"} {
-		daemons[i] = startCost(t, dir, store)
+	for i, subject := range []costSubject{with, without} {
+		daemons[i] = startCost(t, dir, subject)
 		costLoad(t, daemons[i].addr, n/costSlices) // to warm up
 	}
 	before := [2]time.Duration{daemons[0].used(t), daemons[1].used(t)}
@@ -47,7 +48,7 @@ func measureCost(t testing.TB, n int) (on, off costRun, transitions float64) {
 		daemons[i].stop(t)
 	}
 	perExchange := float64(n) * (costSlices + 1) / costSlices
-	return runs[0], runs[1], storedGenerations(t, filepath.Join(dir, "swivel.db")) / perExchange
+	return runs[0], runs[1], storedGenerations(t, filepath.Join(dir, with.db)) / perExchange
 }
 
 // storedGenerations adds up the generations of all breakers, which grow by one
@@ -72,7 +73,7 @@ func storedGenerations(t testing.TB, path string) (sum float64) {
 // TestDatabaseCostCanBeMeasured is the short form of BenchmarkDatabaseCost, and
 // says nothing about the figure.
 func TestDatabaseCostCanBeMeasured(t *testing.T) {
-	on, off, transitions := measureCost(t, 1000)
+	on, off, transitions := measureCost(t, 1000, costSubject{db: "swivel.db"}, costSubject{})
 	t.Logf("on %+v, off %+v, %.2f transitions per exchange", on, off, transitions)
 	if min(on.perExchange, off.perExchange) <= 0 || min(on.served, off.served) < 0.9 {
 		t.Error("nothing was measured")
@@ -87,13 +88,24 @@ func TestDatabaseCostCanBeMeasured(t *testing.T) {
 // ratio, with the bounds of its 95 % confidence interval; it should be at most
 // 1.03.
 func BenchmarkDatabaseCost(b *testing.B) {
+	compareCosts(b, costSubject{db: "swivel.db"}, costSubject{})
+}
+
+// BenchmarkFleetCost is BenchmarkDatabaseCost for a daemon that is in a fleet,
+// where both have a database. The fleet's server runs beside them.
+func BenchmarkFleetCost(b *testing.B) {
+	server := redistest.Start(b)
+	compareCosts(b, costSubject{db: "on.db", fleet: server.URL()}, costSubject{db: "off.db"})
+}
+
+func compareCosts(b *testing.B, with, without costSubject) {
 	const pairs, n = 10, 20_000
 	for range b.N {
 		var logs []float64
 		var transitions float64
 		for range pairs {
 			var on, off costRun
-			on, off, transitions = measureCost(b, n)
+			on, off, transitions = measureCost(b, n, with, without)
 			ratio := float64(on.perExchange) / float64(off.perExchange)
 			logs = append(logs, math.Log(ratio))
 			b.Logf("%.3f: on %v, off %v; %.0f/s, %.1f %% served", ratio, on.perExchange, off.perExchange, on.rate, 100*on.served)

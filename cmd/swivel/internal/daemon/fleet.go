@@ -225,7 +225,7 @@ func (m *member) Skewed(behind time.Duration, much bool) {
 
 // noted tells the fleet that a breaker has changed here.
 func (d *Daemon) noted(ev pool.Event) {
-	if d.member != nil && !ev.Fleet && ev.Segment == "" {
+	if d.member != nil && ev.Segment == "" {
 		d.member.loop.Note(string(ev.Proxy.ID))
 	}
 }

@@ -132,6 +132,9 @@ func (d *Daemon) replace(specs []pool.Spec) pool.Change {
 	defer func() { d.stored = nil }()
 	change := d.pool.Replace(specs, time.Now())
 	d.pauses.applyTo(d.pool)
+	if d.member != nil && change.Added > 0 {
+		d.member.loop.Reread()
+	}
 	return change
 }
 

@@ -239,6 +239,11 @@ func (b *book) rejoin() {
 	for _, e := range b.entries {
 		e.told, e.untold = nil, true
 	}
+	b.lookThrough()
+}
+
+// lookThrough has all members looked at when there is time.
+func (b *book) lookThrough() {
 	b.backlog = b.members.All()
 	b.random.Shuffle(len(b.backlog), func(i, j int) { b.backlog[i], b.backlog[j] = b.backlog[j], b.backlog[i] })
 }

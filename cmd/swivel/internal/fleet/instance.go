@@ -60,6 +60,14 @@ func (i *Instance) Want(ids []string, now time.Time) {
 // Nudged says that others have told something.
 func (i *Instance) Nudged(now time.Time) { i.hurry(now) }
 
+// Reread has the instance look at all that the fleet knows, and at all that it could
+// tell: it has other members now.
+func (i *Instance) Reread(now time.Time) {
+	i.cursor = 0
+	i.book.lookThrough()
+	i.hurry(now)
+}
+
 func (i *Instance) hurry(now time.Time) {
 	if !i.soon {
 		i.soon, i.soonAt = true, now

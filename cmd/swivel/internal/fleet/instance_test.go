@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"swivel/breaker"
+	"swivel/cmd/swivel/internal/fleet"
 	"swivel/storage"
 )
 
@@ -178,6 +179,34 @@ func TestWithoutAHubEachIsOnItsOwnAndAfterwardsAllAgree(t *testing.T) {
 	want := r.nodes[0].breakers["p"].RetryAfter(r.nodes[0].now())
 	if got := r.nodes[2].breakers["p"].RetryAfter(r.nodes[2].now()); got < want-time.Millisecond || got > want+time.Millisecond || want < 50*time.Second {
 		t.Errorf("rests %v here and %v there; the second rest is a minute", want, got)
+	}
+}
+
+func TestProxyThatComesOntoAListIsKnown(t *testing.T) {
+	r := newRig(t, 2, "p", "q")
+	r.fail("p", time.Second)
+	r.pass(2 * time.Second)
+	late := newRig(t, 1, "q").nodes[0]
+	late.rig, r.nodes = r, append(r.nodes, late)
+	r.pass(2 * time.Second)
+	late.ids = append(late.ids, "p")
+	late.breakers["p"] = breaker.New(settings(), nil)
+	late.Reread(late.now())
+	r.pass(time.Second)
+	r.want("p", breaker.Open)
+}
+
+// TestThousandInstancesKeepTheirPace: what all of them may ask together is bounded.
+func TestThousandInstancesKeepTheirPace(t *testing.T) {
+	for _, n := range []int{0, 1, 3, 10, 100, 1000, 10_000} {
+		p := fleet.DefaultTimes().PaceOf(n)
+		calls := float64(max(n, 1)) / p.Gap.Seconds()
+		if p.Gap > 500*time.Millisecond || n <= 1000 && calls > 2001 || p.Known < 8 || p.Known > 256 {
+			t.Errorf("%d instances: %+v, %.0f calls a second", n, p, calls)
+		}
+		if told := calls * float64(p.Known); n <= 1000 && told > 21_000 {
+			t.Errorf("%d instances may tell of %.0f proxies a second", n, told)
+		}
 	}
 }
 

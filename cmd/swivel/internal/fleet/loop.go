@@ -61,9 +61,10 @@ type Loop struct {
 	status   atomic.Pointer[Status]
 	wake     chan struct{}
 
-	mu    sync.Mutex
-	noted map[string]struct{} // nil: none
-	told  []item
+	mu     sync.Mutex
+	noted  map[string]struct{} // nil: none
+	told   []item
+	reread bool
 }
 
 type item struct {
@@ -105,6 +106,14 @@ func (l *Loop) Tell(key, value string, at time.Time, ttl time.Duration) {
 	l.ring()
 }
 
+// Reread says that the daemon has other members now.
+func (l *Loop) Reread() {
+	l.mu.Lock()
+	l.reread = true
+	l.mu.Unlock()
+	l.ring()
+}
+
 func (l *Loop) ring() {
 	select {
 	case l.wake <- struct{}{}:
@@ -142,10 +151,13 @@ func (l *Loop) Run(ctx context.Context) {
 // collect takes what was noted meanwhile.
 func (l *Loop) collect() {
 	l.mu.Lock()
-	noted, told := l.noted, l.told
-	l.noted, l.told = nil, nil
+	noted, told, reread := l.noted, l.told, l.reread
+	l.noted, l.told, l.reread = nil, nil, false
 	l.mu.Unlock()
 	now := l.now()
+	if reread {
+		l.instance.Reread(now)
+	}
 	for id := range noted {
 		l.instance.Note(id, now)
 	}
