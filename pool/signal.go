@@ -23,6 +23,7 @@ const (
 	HandshakeThrottled   // 429, or 503 with Retry-After, from the proxy itself
 	HandshakeDenied      // 403, SOCKS "not allowed by ruleset"
 	HandshakeRejected    // 3xx, 501, other 4xx
+	HandshakeLoop        // 508: the request comes round, to a swivel that had it before
 	HandshakeUnsupported // SOCKS command or address type not supported
 	HandshakeGateway     // 408, 500, 502, 503, 504
 	HandshakeClosed      // closed or reset without an answer
@@ -79,6 +80,7 @@ var signalTable = [signals]struct {
 	HandshakeThrottled:   {"handshake_throttled", saysThrottled},
 	HandshakeDenied:      {"handshake_denied", saysNothing},
 	HandshakeRejected:    {"handshake_rejected", saysFailure},
+	HandshakeLoop:        {"handshake_loop", saysFailure},
 	HandshakeUnsupported: {"handshake_unsupported", saysNothing},
 	HandshakeGateway:     {"handshake_gateway", saysDoubt},
 	HandshakeClosed:      {"handshake_closed", saysDoubt},

@@ -16,7 +16,7 @@ func TestEverySignalHasItsOutcome(t *testing.T) {
 		DialNoName: breaker.Failure, DialTLS: breaker.Failure,
 		LocalFault: breaker.Ignored, ClientGone: breaker.Ignored,
 		HandshakeGarbage: breaker.Failure, HandshakeAuth: breaker.Refused, HandshakeThrottled: breaker.Throttled,
-		HandshakeDenied: breaker.Ignored, HandshakeRejected: breaker.Failure, HandshakeUnsupported: breaker.Ignored,
+		HandshakeDenied: breaker.Ignored, HandshakeRejected: breaker.Failure, HandshakeLoop: breaker.Failure, HandshakeUnsupported: breaker.Ignored,
 		HandshakeGateway: doubt, HandshakeClosed: doubt, HandshakeTimeout: doubt, HandshakeFailed: doubt,
 		TargetNamed: breaker.Ignored,
 		FirstByte:   breaker.Success, TunnelClosed: doubt, TunnelSilent: doubt, TunnelUnused: breaker.Ignored,

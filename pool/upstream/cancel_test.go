@@ -29,7 +29,7 @@ func TestClientLeavesWhileConnecting(t *testing.T) {
 			ended := make(chan error)
 			for range cap(arrived) {
 				go func() {
-					_, err := d.Tunnel(ctx, p, "a.test:80")
+					_, err := d.Tunnel(ctx, p, "a.test:80", 0)
 					ended <- err
 				}()
 			}
@@ -55,7 +55,7 @@ func TestClientLeavesWhileDialling(t *testing.T) {
 	addr := blackHole(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer time.AfterFunc(20*time.Millisecond, cancel).Stop()
-	_, err := patient().Tunnel(ctx, specFor(pool.HTTP, addr, ""), "a.test:80")
+	_, err := patient().Tunnel(ctx, specFor(pool.HTTP, addr, ""), "a.test:80", 0)
 	if SignalOf(err) != pool.ClientGone {
 		t.Errorf("got %v", err)
 	}
@@ -72,7 +72,7 @@ func TestClientLeavesWhileResolving(t *testing.T) {
 		<-release
 		return nil, nil
 	}
-	_, err := d.Tunnel(ctx, &pool.Spec{Host: "proxy.test", Port: 1}, "a.test:80")
+	_, err := d.Tunnel(ctx, &pool.Spec{Host: "proxy.test", Port: 1}, "a.test:80", 0)
 	if SignalOf(err) != pool.ClientGone {
 		t.Errorf("got %v", err)
 	}
@@ -94,7 +94,7 @@ func TestCancelInTheLastMoment(t *testing.T) {
 	for i := range 500 {
 		ctx, cancel := context.WithCancel(context.Background())
 		timer := time.AfterFunc(took*time.Duration(i%20)/10, cancel)
-		conn, err := d.Tunnel(ctx, p, "a.test:80")
+		conn, err := d.Tunnel(ctx, p, "a.test:80", 0)
 		timer.Stop()
 		cancel()
 		if err != nil {

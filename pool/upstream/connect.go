@@ -38,6 +38,9 @@ func httpConnect(ph *phase, conn net.Conn, p *pool.Spec, t target) ([]byte, erro
 	x := exchanges.Get().(*exchange)
 	defer x.release()
 	x.in.Reset(conn)
+	if !isNear(conn) {
+		t.hops = unsaid
+	}
 	if _, err := conn.Write(x.request(p, t)); err != nil {
 		return nil, ph.fail(err, pool.HandshakeTimeout, pool.HandshakeClosed)
 	}
@@ -55,6 +58,9 @@ func httpConnect(ph *phase, conn net.Conn, p *pool.Spec, t target) ([]byte, erro
 	return x.early(), nil
 }
 
+// unsaid is in place of a number of hops that is nobody's business.
+const unsaid = -1
+
 // request says no more than CONNECT needs: every further field would be ours
 // and not the client's. It is one write, since some proxies take a head split
 // over packets for a broken one.
@@ -68,6 +74,9 @@ func (x *exchange) request(p *pool.Spec, t target) []byte {
 		b = append(b, "Proxy-Authorization: "...)
 		b = AppendBasic(b, p)
 		b = append(b, "\r\n"...)
+	}
+	if t.hops != unsaid {
+		b = appendHops(b, t.hops)
 	}
 	x.out = append(b, "\r\n"...)
 	return x.out

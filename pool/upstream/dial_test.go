@@ -69,7 +69,7 @@ func withNames(d *Dialer, addrs ...string) *Dialer {
 func TestDialRefused(t *testing.T) {
 	noLeaks(t)
 	for _, scheme := range []pool.Scheme{pool.HTTP, pool.HTTPS, pool.SOCKS4, pool.SOCKS5} {
-		_, err := patient().Tunnel(background(t), specFor(scheme, closedPort(t), "user1:s3cret"), "a.test:80")
+		_, err := patient().Tunnel(background(t), specFor(scheme, closedPort(t), "user1:s3cret"), "a.test:80", 0)
 		if SignalOf(err) != pool.DialRefused {
 			t.Errorf("%v: %v", scheme, err)
 		}
@@ -80,7 +80,7 @@ func TestBlackHoleIsADialTimeout(t *testing.T) {
 	noLeaks(t)
 	addr := blackHole(t)
 	d := NewDialer(Timeouts{Dial: 50 * time.Millisecond})
-	_, err := d.Tunnel(background(t), specFor(pool.HTTP, addr, ""), "a.test:80")
+	_, err := d.Tunnel(background(t), specFor(pool.HTTP, addr, ""), "a.test:80", 0)
 	if SignalOf(err) != pool.DialTimeout {
 		t.Errorf("got %v", err)
 	}
@@ -146,7 +146,7 @@ func TestFullDescriptorTableIsALocalFault(t *testing.T) {
 		}
 		full = append(full, f)
 	}
-	_, err := patient().Tunnel(background(t), specFor(pool.HTTP, addr, ""), "a.test:80")
+	_, err := patient().Tunnel(background(t), specFor(pool.HTTP, addr, ""), "a.test:80", 0)
 	if SignalOf(err) != pool.LocalFault || !errors.Is(err, syscall.EMFILE) {
 		t.Errorf("got %v", err)
 	}
@@ -195,7 +195,7 @@ func TestNamesThatDoNotResolve(t *testing.T) {
 	} {
 		d := patient()
 		d.names.lookup = func(context.Context, string) ([]netip.Addr, error) { return nil, c.err }
-		_, err := d.Tunnel(background(t), &pool.Spec{Host: "proxy.test", Port: 1}, "a.test:80")
+		_, err := d.Tunnel(background(t), &pool.Spec{Host: "proxy.test", Port: 1}, "a.test:80", 0)
 		if SignalOf(err) != c.want {
 			t.Errorf("%v: %v, want %v", c.err, err, c.want)
 		}
@@ -215,7 +215,7 @@ func TestTargetsAreNotResolved(t *testing.T) {
 		}
 		p := specFor(r.scheme, addr, r.user)
 		p.Host = "proxy.test"
-		conn, err := d.Tunnel(background(t), p, "origin.test:443")
+		conn, err := d.Tunnel(background(t), p, "origin.test:443", 0)
 		if err != nil {
 			t.Errorf("%v: %v", r.scheme, err)
 			continue

@@ -68,9 +68,10 @@ type Conn struct {
 type handshake func(ph *phase, conn net.Conn) (early []byte, err error)
 
 // Tunnel opens a byte tunnel to target ("host:port", IPv6 in brackets) through
-// the proxy. Its error is an *Error.
-func (d *Dialer) Tunnel(ctx context.Context, p *pool.Spec, target string) (*Conn, error) {
-	t, err := parseTarget(target)
+// the proxy, for a request that has passed so many swivels before. Its error is an
+// *Error.
+func (d *Dialer) Tunnel(ctx context.Context, p *pool.Spec, target string, hops int) (*Conn, error) {
+	t, err := parseTarget(target, hops)
 	if err != nil {
 		return nil, err
 	}

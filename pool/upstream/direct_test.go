@@ -19,7 +19,7 @@ func TestNameThatLeadsToAShunnedAddressIsNotConnected(t *testing.T) {
 	d.Shun = func(at netip.AddrPort) bool { return at == shunned }
 	d.names.lookup = func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{shunned.Addr()}, nil }
 	ask := func(port uint16) (*Conn, error) {
-		return d.Tunnel(background(t), &pool.Spec{Scheme: pool.Direct}, "site.test:"+strconv.Itoa(int(port)))
+		return d.Tunnel(background(t), &pool.Spec{Scheme: pool.Direct}, "site.test:"+strconv.Itoa(int(port)), 0)
 	}
 	if _, err := ask(shunned.Port()); SignalOf(err) != pool.TargetNamed {
 		t.Errorf("got %v", err)

@@ -73,7 +73,7 @@ func FuzzConnectReply(f *testing.F) {
 		f.Add([]byte(r.steps[0].send))
 		f.Add([]byte(r.steps[0].send + "SSH-2.0-x\r\n"))
 	}
-	to, err := parseTarget("origin.test:443")
+	to, err := parseTarget("origin.test:443", 0)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func FuzzSocksReply(f *testing.F) {
 		text := script{steps: r.steps}.everything()
 		f.Add(uint8(r.scheme), r.user != "", []byte(text+"SSH-2.0-x\r\n"))
 	}
-	to, err := parseTarget("origin.test:443")
+	to, err := parseTarget("origin.test:443", 0)
 	if err != nil {
 		f.Fatal(err)
 	}

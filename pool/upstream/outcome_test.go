@@ -15,13 +15,13 @@ import (
 
 const okReply = "HTTP/1.1 200 Connection established\r\n\r\n"
 
-// connectHead is the only CONNECT that may leave us.
+// connectHead is the only CONNECT that may leave us, for a proxy on the loopback.
 func connectHead(target, user string) string {
 	head := "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n"
 	if user != "" {
 		head += "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(user)) + "\r\n"
 	}
-	return head + "\r\n"
+	return head + "X-Swivel-Hops: 1\r\n\r\n"
 }
 
 // row is one line of the outcome table: an upstream, and what an attempt
@@ -95,7 +95,7 @@ func (r row) run(t *testing.T, by delivery) {
 	if to == "" {
 		to = "origin.test:443"
 	}
-	conn, err := d.Tunnel(background(t), specFor(r.scheme, addr, r.user), to)
+	conn, err := d.Tunnel(background(t), specFor(r.scheme, addr, r.user), to, 0)
 	said := ""
 	if r.want == pool.NoSignal {
 		if err != nil {
@@ -178,7 +178,7 @@ func TestRefusedBeforeContact(t *testing.T) {
 				_ = c.Close()
 				t.Error("the proxy was contacted")
 			})
-			conn, err := patient().Tunnel(background(t), specFor(r.scheme, addr, r.user), r.target)
+			conn, err := patient().Tunnel(background(t), specFor(r.scheme, addr, r.user), r.target, 0)
 			checkError(t, conn, err, r)
 		})
 	}
@@ -198,7 +198,7 @@ func TestOneConnectPerConnection(t *testing.T) {
 	addr, done := serve(t, script{steps: []step{{head, okReply}}}, normal, nil)
 	d := patient()
 	for range 300 {
-		conn, err := d.Tunnel(background(t), specFor(pool.HTTP, addr, ""), "origin.test:443")
+		conn, err := d.Tunnel(background(t), specFor(pool.HTTP, addr, ""), "origin.test:443", 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -104,7 +104,7 @@ func TestContextThatHadEndedBefore(t *testing.T) {
 	left, leave := context.WithCancelCause(t.Context())
 	leave(context.DeadlineExceeded) // a cause says nothing
 	for ctx, want := range map[context.Context]pool.Signal{spent: pool.LocalFault, left: pool.ClientGone} {
-		if _, err := patient().Tunnel(ctx, &pool.Spec{Host: "127.0.0.1", Port: 1}, "a.test:80"); SignalOf(err) != want {
+		if _, err := patient().Tunnel(ctx, &pool.Spec{Host: "127.0.0.1", Port: 1}, "a.test:80", 0); SignalOf(err) != want {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	}

@@ -18,7 +18,7 @@ func PlainSignal(resp *http1.Response, p *pool.Spec, now time.Time) (pool.Signal
 	}
 	switch resp.Status {
 	case 407: // never an origin's: it is about the hop to the proxy
-	case 401, 402, 403, 429, 500, 502, 503, 504:
+	case 401, 402, 403, 429, 500, 502, 503, 504, 508:
 		if !HasProxyMark(resp.Fields) {
 			return pool.Response, 0
 		}

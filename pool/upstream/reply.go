@@ -34,6 +34,8 @@ func ReplySignal(resp *http1.Response, now time.Time) (pool.Signal, time.Duratio
 		return pool.HandshakeThrottled, rest
 	case 408, 500, 502, 503, 504:
 		return gatewaySignal(resp, now)
+	case 508:
+		return pool.HandshakeLoop, 0
 	default:
 		switch {
 		case s < 200:

@@ -57,7 +57,7 @@ func TestErrorsHoldNoCredentials(t *testing.T) {
 		{pool.SOCKS5, socks5("\x01\x00\x05\x00\x01")},
 	} {
 		p := specFor(c.scheme, c.addr, user+":"+password)
-		_, err := NewDialer(Timeouts{Handshake: time.Second}).Tunnel(background(t), p, "a.test:80")
+		_, err := NewDialer(Timeouts{Handshake: time.Second}).Tunnel(background(t), p, "a.test:80", 0)
 		checkSilent(t, c.scheme, err, user, password, basic)
 	}
 	d := patient()
@@ -65,7 +65,7 @@ func TestErrorsHoldNoCredentials(t *testing.T) {
 		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 	}
 	p := &pool.Spec{Host: "proxy.test", Port: 1, User: user, Password: password, HasAuth: true}
-	_, err := d.Tunnel(background(t), p, "a.test:80")
+	_, err := d.Tunnel(background(t), p, "a.test:80", 0)
 	checkSilent(t, p.Scheme, err, user, password, basic)
 }
 

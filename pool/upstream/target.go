@@ -17,13 +17,14 @@ type target struct {
 	text string // "host:port" as it goes into CONNECT
 	host string // without brackets
 	port uint16
+	hops int // see Hops
 }
 
 // errTarget means that a caller let something through that the wire formats
 // cannot carry: our fault, not that of a proxy.
 var errTarget = errors.New("the target is not host:port")
 
-func parseTarget(text string) (target, error) {
+func parseTarget(text string, hops int) (target, error) {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil || host == "" || !plain(host) {
 		return target{}, &Error{Signal: pool.LocalFault, Err: errTarget}
@@ -35,7 +36,7 @@ func parseTarget(text string) (target, error) {
 	if text[0] == '[' && !isIPv6(host) {
 		return target{}, &Error{Signal: pool.LocalFault, Err: errTarget}
 	}
-	return target{text: text, host: host, port: uint16(n)}, nil
+	return target{text: text, host: host, port: uint16(n), hops: hops}, nil
 }
 
 // plain refuses the bytes that would end a line, a word or a SOCKS4 string,

@@ -100,7 +100,7 @@ func TestTunnelThroughTLS(t *testing.T) {
 		t.Run(string(by), func(t *testing.T) {
 			s := script{steps: []step{{connectHead("a.test:80", ""), okReply}}, follow: "SSH-2.0-x\r\n"}
 			d, p, done := secureProxy(t, a, s, by)
-			conn, err := d.Tunnel(background(t), p, "a.test:80")
+			conn, err := d.Tunnel(background(t), p, "a.test:80", 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -193,7 +193,7 @@ func TestProxiesThatDoNotSpeakTLS(t *testing.T) {
 			if c.want == pool.DialTimeout {
 				d = NewDialer(Timeouts{Handshake: 50 * time.Millisecond})
 			}
-			if _, err := d.Tunnel(background(t), specFor(pool.HTTPS, addr, ""), "a.test:80"); SignalOf(err) != c.want {
+			if _, err := d.Tunnel(background(t), specFor(pool.HTTPS, addr, ""), "a.test:80", 0); SignalOf(err) != c.want {
 				t.Errorf("got %v", err)
 			}
 		})

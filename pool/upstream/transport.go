@@ -56,6 +56,7 @@ type Request struct {
 	Body      *http1.Body // else the body to stream
 	Source    BodySource  // of Body
 	Upgrade   string      // protocol to switch to, or ""
+	Hops      int         // how many swivels it has passed
 	// Interim gets each 1xx response (but 101) as it comes.
 	Interim func(*http1.Response)
 }
@@ -131,7 +132,7 @@ func (t *Transport) session(ctx context.Context, p *pool.Spec, r *Request) (*ses
 	var conn *Conn
 	var err error
 	if tunnelled(p, r) {
-		conn, err = t.dialer.Tunnel(ctx, p, r.Authority)
+		conn, err = t.dialer.Tunnel(ctx, p, r.Authority, r.Hops)
 	} else {
 		conn, err = t.dialer.Hop(ctx, p)
 	}

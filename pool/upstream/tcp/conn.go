@@ -105,6 +105,9 @@ func (c *Conn) LocalAddr() net.Addr {
 	return addr
 }
 
+// Remote is the address that was dialled.
+func (c *Conn) Remote() netip.AddrPort { return c.remote }
+
 // RemoteAddr implements net.Conn.
 func (c *Conn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.remote) }
 

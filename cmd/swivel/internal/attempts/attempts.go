@@ -77,6 +77,7 @@ func (l *Loop) Close() {
 type Exchange struct {
 	ID     string // request id
 	Target string // host:port
+	Hops   int    // how many swivels the request has passed; to be set before Run
 	pool   *pool.Exchange
 	loop   *Loop
 	// launched attempts, for whoever runs the exchange at the time

@@ -210,6 +210,8 @@ func (r *race[T]) failed(ctx context.Context, a arrival[T]) error {
 	switch {
 	case ctx.Err() != nil || fault.Signal == pool.ClientGone:
 		return fmt.Errorf("%w: %w", ErrClientGone, a.err)
+	case fault.Signal == pool.HandshakeLoop: // every further attempt would go round too
+		return reply.Loop("the proxies lead back here: a list holds a proxy that asks this one")
 	case x.pool.TargetToBlame():
 		return reply.TargetDown()
 	case errors.As(a.err, &final):

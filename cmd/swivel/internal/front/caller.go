@@ -7,6 +7,7 @@ import (
 	"swivel/cmd/swivel/internal/auth"
 	"swivel/cmd/swivel/internal/reply"
 	"swivel/pool/route"
+	"swivel/pool/upstream"
 	"swivel/pool/upstream/http1"
 )
 
@@ -20,6 +21,7 @@ type caller struct {
 	// names are different ones. It is not for the log either.
 	name  string
 	route route.Route
+	hops  int // how many swivels the request has passed
 }
 
 const (
@@ -65,11 +67,15 @@ func (f *Front) authenticate(user, password string) (who caller, refused *reply.
 	return who, reply.AuthRequired(wrongPassword)
 }
 
-// readFields reads the routing keys that stand in fields of their own.
+// readFields reads the routing keys that stand in fields of their own, and the hops.
 func (who *caller) readFields(fields http1.Fields) *reply.Error {
 	for _, f := range fields {
 		var err error
 		switch {
+		case strings.EqualFold(f.Name, upstream.HopsField):
+			if who.hops = upstream.Hops(f.Value); who.hops >= upstream.MaxHops {
+				return reply.Loop("the request has passed too many swivels: two of them list each other")
+			}
 		case strings.EqualFold(f.Name, "X-Swivel-Route"):
 			err = route.ParseHeader(f.Value, &who.route)
 		case strings.EqualFold(f.Name, "X-Swivel-Session"):

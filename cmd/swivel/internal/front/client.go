@@ -299,7 +299,7 @@ func (c *client) plain(r *request) bool {
 func (c *client) check(authority string) *reply.Error {
 	switch {
 	case c.front.Self.Holds(authority):
-		return reply.TargetDenied("the target is swivel itself")
+		return reply.Loop("the target is swivel itself")
 	case !c.front.Targets.Allow(authority):
 		return reply.TargetDenied("this target is not allowed here")
 	}

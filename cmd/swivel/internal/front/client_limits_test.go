@@ -78,7 +78,7 @@ func TestWhatIsRefusedAnywayCostsNoToken(t *testing.T) {
 	r.pool.RestoreTargets(nil, []pool.TargetRest{{Target: "dead.test:443", Until: time.Now().Add(time.Minute), Rest: time.Minute}}, time.Now())
 	for range 3 {
 		ask("dead.test:443", 502, "target_down")
-		ask(r.addr, 403, "target_denied")
+		ask(r.addr, 508, "loop")
 		ask("a.Denied.test.:443", 403, "target_denied")
 		ask("no-port.test", 400, "bad_request")
 	}

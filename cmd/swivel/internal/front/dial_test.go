@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -53,6 +54,11 @@ func (c *testClient) send(text string) {
 
 func connectHead(target string) string {
 	return "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n\r\n"
+}
+
+// askedHead is what a proxy on the loopback is asked for it.
+func askedHead(target string) string {
+	return strings.TrimSuffix(connectHead(target), "\r\n") + "X-Swivel-Hops: 1\r\n\r\n"
 }
 
 // reply reads the answer to a CONNECT, with its body if it is a refusal.

@@ -203,7 +203,7 @@ func overTLS(t testing.TB, play func(conn *tls.Conn)) func(*peer) {
 	config := &tls.Config{Certificates: []tls.Certificate{selfSigned(t)}}
 	return func(c *peer) {
 		conn := tls.Server(c.TCPConn, config)
-		head := make([]byte, len(connectHead(target)))
+		head := make([]byte, len(askedHead(target)))
 		if _, err := readFull(conn, head); err == nil {
 			play(conn)
 		}

@@ -87,6 +87,7 @@ func (c *client) begin(r *request) (*attempts.Exchange, *reply.Error) {
 		return nil, reply.RateLimited(wait)
 	}
 	x := c.front.Loop.Begin(r.wish())
+	x.Hops = r.hops
 	if x.Refused() {
 		return x, nil
 	}

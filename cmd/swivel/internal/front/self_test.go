@@ -125,12 +125,12 @@ func TestRequestsToSwivelItselfAreRefused(t *testing.T) {
 		c := r.dial()
 		c.send(connectHead(at))
 		resp, _ := c.reply()
-		if resp.StatusCode != 403 || resp.Header.Get("X-Swivel-Error") != "target_denied" {
+		if resp.StatusCode != 508 || resp.Header.Get("X-Swivel-Error") != "loop" {
 			t.Errorf("CONNECT %s: %s", at, resp.Status)
 		}
 		c = r.dial()
 		c.send("GET http://" + at + "/ HTTP/1.1\r\nHost: " + at + "\r\n\r\n")
-		if resp, _ := c.reply(); resp.StatusCode != 403 {
+		if resp, _ := c.reply(); resp.StatusCode != 508 {
 			t.Errorf("GET %s: %s", at, resp.Status)
 		}
 	}

@@ -110,7 +110,7 @@ func (socksAnswers) Refused(dst []byte, _ string, e *reply.Error) []byte {
 
 func socksReply(e *reply.Error) socks.Reply {
 	switch e.Code {
-	case "target_denied", "bad_routing_key":
+	case "target_denied", "loop", "bad_routing_key":
 		return socks.NotAllowed
 	case "no_proxy":
 		return socks.NetworkUnreachable

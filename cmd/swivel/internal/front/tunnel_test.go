@@ -135,7 +135,7 @@ func TestHeadOfTheClientMayComeInPieces(t *testing.T) {
 	}
 	c.wants(200)
 	c.expect("early")
-	if _, head := p.asked(); head != connectHead(target) {
+	if _, head := p.asked(); head != askedHead(target) {
 		t.Errorf("the proxy was asked %q", head)
 	}
 }
@@ -149,7 +149,7 @@ func TestNothingOfTheClientsHeadReachesTheProxy(t *testing.T) {
 		"Proxy-Authorization: Basic bXk6b3du\r\nContent-Length: 4\r\nProxy-Connection: keep-alive\r\n\r\nABCD")
 	c.wants(200)
 	c.expect("ABCD") // a body of CONNECT is tunnel data, whatever the head says
-	want := "CONNECT [2001:db8::1]:443 HTTP/1.1\r\nHost: [2001:db8::1]:443\r\nProxy-Authorization: Basic dXNlcjE6czNjcmV0\r\n\r\n"
+	want := "CONNECT [2001:db8::1]:443 HTTP/1.1\r\nHost: [2001:db8::1]:443\r\nProxy-Authorization: Basic dXNlcjE6czNjcmV0\r\nX-Swivel-Hops: 1\r\n\r\n"
 	if _, head := p.asked(); head != want {
 		t.Errorf("the proxy was asked %q", head)
 	}

@@ -62,6 +62,11 @@ func TargetDenied(text string) *Error {
 	return &Error{Status: 403, Code: "target_denied", Text: text, proxyStatus: "http_request_denied"}
 }
 
+// Loop is a request that leads back to this proxy.
+func Loop(text string) *Error {
+	return &Error{Status: 508, Code: "loop", Text: text, proxyStatus: "proxy_loop_detected"}
+}
+
 // NotRepeatable means that the proxy failed after the request was on its way,
 // and that sending it again might do the same thing twice.
 func NotRepeatable() *Error {

@@ -96,7 +96,7 @@ func (t Target) Ask(ctx context.Context, d *upstream.Dialer, p *pool.Spec, roots
 	if t.url != nil && t.url.Scheme == "http" {
 		return t.plain(ctx, d, p, patience, began)
 	}
-	conn, err := d.Tunnel(ctx, p, t.address)
+	conn, err := d.Tunnel(ctx, p, t.address, 0)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -98,7 +98,7 @@ func (s *Server) open(life *lifetime.Context, c net.Conn, x *attempts.Exchange) 
 func (s *Server) plan(x *attempts.Exchange, after *pool.Lease) attempts.Plan[*upstream.Conn] {
 	return attempts.Plan[*upstream.Conn]{
 		Try: func(ctx context.Context, l *pool.Lease) (*upstream.Conn, error) {
-			return s.Dialer.Tunnel(ctx, l.Spec, x.Target)
+			return s.Dialer.Tunnel(ctx, l.Spec, x.Target, x.Hops)
 		},
 		Late: func(l *pool.Lease, up *upstream.Conn) {
 			x.Overtaken(l) // before the close, so that who sees that can rely on the verdict

@@ -1,0 +1,47 @@
+package integration
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// TestTwoSwivelsThatListEachOtherSayThatTheyAreALoop and not send a request round
+// until one of them has no descriptors left.
+func TestTwoSwivelsThatListEachOtherSayThatTheyAreALoop(t *testing.T) {
+	first := startDaemon(t, setup{lines: []string{"127.0.0.1:9 name=nobody"}})
+	second := startDaemon(t, setup{lines: []string{first.listen}})
+	writeFile(t, first.list, second.listen+" name=second\n", 0o600)
+	eventually(t, 10*time.Second, "the first one lists the second one", func() bool {
+		return len(first.find(t, "q=second")) > 0
+	})
+	conn, err := net.Dial("tcp", first.listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_, _ = io.WriteString(conn, "CONNECT site.test:443 HTTP/1.1\r\nHost: site.test:443\r\n\r\n")
+	resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: "CONNECT"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != 508 || resp.Header.Get("X-Swivel-Error") != "loop" {
+		t.Errorf("%s %v", resp.Status, resp.Header)
+	}
+	total := 0
+	for _, d := range []*daemon{first, second} {
+		eventually(t, 10*time.Second, "its exchanges are counted", func() bool {
+			n, _ := d.exchangesOver(t)
+			return n >= 4
+		})
+		n, _ := d.exchangesOver(t)
+		total += n
+	}
+	if total > 10 {
+		t.Errorf("one request became %d", total)
+	}
+}
