@@ -60,7 +60,7 @@ func serveDemo(ctx context.Context, cfg config.Config, log *eventlog.Log, s stre
 		return err
 	}
 	_, _ = fmt.Fprint(s.out, toys.Describe(demo.Serving{
-		Listen: d.Addr(), Admin: d.AdminAddr(), Rest: time.Duration(cfg.Breaker.OpenTimeout),
+		Listen: d.Addr(), Admin: d.AdminAddr(), Rest: time.Duration(cfg.Breaker.OpenTimeout), Cert: cfg.TLSCert,
 	}))
 	return d.Run(ctx)
 }

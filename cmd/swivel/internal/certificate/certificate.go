@@ -55,8 +55,9 @@ func (s *Shown) Config() *tls.Config {
 	}
 }
 
-// Concern says what clients will hold against a certificate at the time, though
-// it can be shown; "" if nothing is known.
+// Concern says what clients will hold against a certificate at the time, or soon,
+// though it can be shown; "" if nothing is known. Certificates are renewed when a
+// third or so of their time is left: with a tenth, something does not work.
 func Concern(pair *tls.Certificate, now time.Time) string {
 	const day = "2006-01-02 15:04 MST"
 	switch leaf := pair.Leaf; {
@@ -64,6 +65,8 @@ func Concern(pair *tls.Certificate, now time.Time) string {
 		return fmt.Sprintf("the certificate expired on %s: clients will not accept it", leaf.NotAfter.UTC().Format(day))
 	case now.Before(leaf.NotBefore):
 		return fmt.Sprintf("the certificate is not valid before %s: clients will not accept it", leaf.NotBefore.UTC().Format(day))
+	case leaf.NotAfter.Sub(now) < leaf.NotAfter.Sub(leaf.NotBefore)/10:
+		return fmt.Sprintf("the certificate expires on %s, and has not been renewed", leaf.NotAfter.UTC().Format(day))
 	}
 	return ""
 }

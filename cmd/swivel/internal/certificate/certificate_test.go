@@ -75,9 +75,12 @@ func TestConcernIsWhatClientsWillHoldAgainstIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for at, want := range map[time.Time]string{
-		from.Add(-time.Second): "the certificate is not valid before 2031-01-02 03:00 UTC: clients will not accept it",
-		from:                   "", until: "",
-		until.Add(time.Second): "the certificate expired on 2031-04-02 03:00 UTC: clients will not accept it",
+		from.Add(-time.Second):          "the certificate is not valid before 2031-01-02 03:00 UTC: clients will not accept it",
+		from:                            "",
+		until.Add(-10 * 24 * time.Hour): "",
+		until.Add(-8 * 24 * time.Hour):  "the certificate expires on 2031-04-02 03:00 UTC, and has not been renewed",
+		until:                           "the certificate expires on 2031-04-02 03:00 UTC, and has not been renewed",
+		until.Add(time.Second):          "the certificate expired on 2031-04-02 03:00 UTC: clients will not accept it",
 	} {
 		if got := shown.Concern(at); got != want {
 			t.Errorf("%v: %q", at, got)

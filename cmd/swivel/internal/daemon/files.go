@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -65,7 +66,25 @@ func (d *Daemon) reloadCertificate() error {
 
 func (d *Daemon) logCertificate(message string) {
 	d.log.Info().Time("until", d.shown.Until()).Msg(message)
-	if concern := d.shown.Concern(time.Now()); concern != "" {
+	d.warnOfCertificate(time.Now())
+}
+
+// watchCertificate warns of one that nobody has renewed, once a day until ctx ends.
+func (d *Daemon) watchCertificate(ctx context.Context) {
+	ticker := time.NewTicker(24 * time.Hour)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			d.warnOfCertificate(now)
+		}
+	}
+}
+
+func (d *Daemon) warnOfCertificate(now time.Time) {
+	if concern := d.shown.Concern(now); concern != "" {
 		d.log.Warn().Msg("tls_cert: " + concern)
 	}
 }

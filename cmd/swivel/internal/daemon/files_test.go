@@ -7,10 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"swivel/cmd/swivel/internal/certificate"
 	"swivel/cmd/swivel/internal/certificate/certtest"
 	"swivel/cmd/swivel/internal/config"
+	"swivel/cmd/swivel/internal/eventlog"
 )
 
 // put writes a file as htpasswd and others do who change one in place.
@@ -180,4 +183,32 @@ func TestReloadReadsTheCertificateAndNamesOtherFilesForARestart(t *testing.T) {
 	if done, err := r.Reload(); err != nil || !r.shows("new")() || !slices.Equal(done.RestartNeeded, []string{"tls_cert"}) {
 		t.Errorf("%+v, %v", done, err)
 	}
+}
+
+func TestCertificateThatNobodyRenewsIsToldDaily(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, now := t.TempDir(), time.Now()
+		cert, key := certtest.Pair(t, "old", now, now.Add(50*24*time.Hour))
+		put(t, filepath.Join(dir, "tls.crt"), string(cert))
+		put(t, filepath.Join(dir, "tls.key"), string(key))
+		var lines logBuffer
+		log, err := eventlog.New(&lines, "json", "info")
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown, err := certificate.Open(filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := &Daemon{log: log, shown: shown}
+		go d.watchCertificate(t.Context())
+		time.Sleep(45*24*time.Hour + time.Hour)
+		if n := len(lines.lines("tls_cert: ")); n != 0 {
+			t.Errorf("told %d times of one that has five days left", n)
+		}
+		time.Sleep(10 * 24 * time.Hour)
+		if soon, over := len(lines.lines("tls_cert: the certificate expires on ")), len(lines.lines("tls_cert: the certificate expired on ")); soon != 5 || over != 5 {
+			t.Errorf("told %d times before it and %d times behind it", soon, over)
+		}
+	})
 }

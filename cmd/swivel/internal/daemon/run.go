@@ -27,6 +27,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	workers.Go(func() { giveBack(len(d.pool.Proxies())) })
 	workers.Go(func() { d.sampleTraffic(background) })
 	workers.Go(func() { d.pruneDaily(background) })
+	if d.shown != nil {
+		workers.Go(func() { d.watchCertificate(background) })
+	}
 	if d.member != nil {
 		workers.Go(func() { d.member.run(background) })
 	}

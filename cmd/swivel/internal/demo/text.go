@@ -14,6 +14,7 @@ type Serving struct {
 	Listen netip.AddrPort
 	Admin  netip.AddrPort // not valid: off
 	Rest   time.Duration  // open_timeout
+	Cert   string         // file that it shows clients; "": it speaks no TLS with them
 }
 
 // Describe says who takes part and what to try.
@@ -23,9 +24,13 @@ func (d *Demo) Describe(s Serving) string {
 	line("\nswivel listens on %s, in front of five toy proxies inside this process:\n", s.Listen)
 	d.table(&b)
 	line("\nTry in another terminal:\n")
-	line("  curl -x http://%s http://%s/", s.Listen, Host)
-	line("  curl -x http://%s --cacert %s https://%s/", s.Listen, d.CAFile(), Host)
-	line("  for i in $(seq 100); do curl -sx http://%s http://%s/; done | sort | uniq -c", s.Listen, Host)
+	proxy := "http://" + s.Listen.String()
+	if s.Cert != "" {
+		proxy = "https://" + s.Listen.String() + " --proxy-cacert " + s.Cert
+	}
+	line("  curl -x %s http://%s/", proxy, Host)
+	line("  curl -x %s --cacert %s https://%s/", proxy, d.CAFile(), Host)
+	line("  for i in $(seq 100); do curl -sx %s http://%s/; done | sort | uniq -c", proxy, Host)
 	if s.Admin.IsValid() {
 		line("  curl http://%s/api/v1/proxies", s.Admin)
 		line("and watch them in a browser at http://%s/", s.Admin)
