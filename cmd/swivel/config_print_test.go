@@ -8,7 +8,8 @@ import (
 
 func TestConfigPrintSaysWhereValuesComeFromAndNoSecret(t *testing.T) {
 	file := write(t, "swivel.yaml", "breaker: {open_timeout: 45s}\nlog: {level: warn}\nusers: [\"alice:$2y$05$"+strings.Repeat(".", 53)+"\"]\n")
-	vars := map[string]string{"SWIVEL_ADMIN_TOKEN": "s3cret-s3cret-s3cret", "SWIVEL_BANS_STATUSES": "403,429", "SWIVEL_LOG_LEVEL": "error"}
+	vars := map[string]string{"SWIVEL_ADMIN_TOKEN": "s3cret-s3cret-s3cret", "SWIVEL_BANS_STATUSES": "403,429", "SWIVEL_LOG_LEVEL": "error",
+		"SWIVEL_FLEET": "redis://:s3cret@192.0.2.1"}
 	env := func(name string) (string, bool) { v, ok := vars[name]; return v, ok }
 	var out, errOut bytes.Buffer
 	code := run([]string{"config", "print", "--config", file, "--listen", "127.0.0.1:9", "--proxies", "https://u:s3cret@v.example/s3cret?s3cret"}, env, &out, &errOut)
@@ -18,7 +19,7 @@ func TestConfigPrintSaysWhereValuesComeFromAndNoSecret(t *testing.T) {
 	for _, want := range []string{
 		"listen: 127.0.0.1:9 # flag\n", "admin: 127.0.0.1:8485\n", "admin_token: REDACTED # SWIVEL_ADMIN_TOKEN\n", "proxies: ['https://v.example/…'] # flag\n",
 		"users: ['alice:REDACTED'] # " + file + "\n", "  open_timeout: 45s # " + file + "\n", "  statuses: [403, 429] # SWIVEL_BANS_STATUSES\n",
-		"  hedge_after: p95\n", "  level: error # SWIVEL_LOG_LEVEL\n", "strategy: weighted\n",
+		"  hedge_after: p95\n", "  level: error # SWIVEL_LOG_LEVEL\n", "strategy: weighted\n", "fleet: REDACTED # SWIVEL_FLEET\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())

@@ -1,0 +1,85 @@
+package daemon
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"swivel/storage/redis/redistest"
+)
+
+// BenchmarkFleetLatency compares how long exchanges take in a fleet whose server
+// is well, stopped, gone or full with how long they take without a fleet, in ten
+// pairs each. The figures are ratios of the 99th percentiles, medians of the
+// pairs; they should be at most 1.1.
+func BenchmarkFleetLatency(b *testing.B) {
+	const pairs, n = 10, 4000
+	server, dir := redistest.Start(b), b.TempDir()
+	costUpstreams(b, dir)
+	on, off := startCost(b, dir, costSubject{db: "on.db", fleet: server.URL()}), startCost(b, dir, costSubject{db: "off.db"})
+	defer on.stop(b)
+	defer off.stop(b)
+	slowest(b, on.addr, n)
+	slowest(b, off.addr, n)
+	for _, c := range []struct {
+		name        string
+		spoil, mend func()
+	}{
+		{"well", func() {}, func() {}},
+		{"stopped", server.Stop, server.Go},
+		{"gone", server.Kill, server.Restart},
+		{"full", func() { server.Do("CONFIG", "SET", "maxmemory", "1") }, func() {}},
+	} {
+		c.spoil()
+		slowest(b, on.addr, n) // until it has found out
+		slowest(b, off.addr, n)
+		var ratios []float64
+		for pair := range pairs {
+			subjects, took := [2]*costDaemon{on, off}, [2]time.Duration{}
+			for i := range subjects {
+				i ^= pair % 2 // who comes first may have it easier
+				took[i] = slowest(b, subjects[i].addr, n)
+			}
+			a, z := took[0], took[1]
+			ratios = append(ratios, float64(a)/float64(z))
+			b.Logf("%s: p99 %v, without a fleet %v", c.name, a, z)
+		}
+		c.mend()
+		slices.Sort(ratios)
+		b.ReportMetric(math.Sqrt(ratios[pairs/2-1]*ratios[pairs/2]), c.name+"-x")
+	}
+}
+
+// slowest makes n exchanges through the daemon, and returns the 99th percentile
+// of the times of those that were served.
+func slowest(t testing.TB, addr string, n int) time.Duration {
+	t.Helper()
+	var mu sync.Mutex
+	var times []time.Duration
+	var clients sync.WaitGroup
+	for client := range costClients {
+		clients.Go(func() {
+			for i := client; i < n; i += costClients {
+				began := time.Now()
+				ok, err := costExchange(addr, int64(i))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if ok {
+					mu.Lock()
+					times = append(times, time.Since(began))
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	clients.Wait()
+	if len(times) == 0 {
+		t.Fatal("nothing was served")
+	}
+	slices.Sort(times)
+	return times[len(times)*99/100]
+}
