@@ -74,11 +74,12 @@ func (c *soakCmd) Run(s surroundings) (err error) {
 	if err != nil {
 		return err
 	}
-	return errors.Join(run.Account(s.ctx, running, watch, s.out), verdict(s.out, soak.Growths(curve)))
+	return errors.Join(run.Account(s.ctx, running, watch, s.out), verdict(s.out, soak.Growths(curve), run.Tally.Totals().Skipped))
 }
 
-// verdict says what grows.
-func verdict(out io.Writer, growths []soak.Growth) (err error) {
+// verdict says what grows. A machine that falls behind has peaks, and what they
+// took may stay with the process: then growth says little.
+func verdict(out io.Writer, growths []soak.Growth, skipped int64) (err error) {
 	if len(growths) == 0 {
 		_, _ = fmt.Fprintln(out, "\ntoo short to say whether it grows after the first minute")
 	} else {
@@ -91,6 +92,9 @@ func verdict(out io.Writer, growths []soak.Growth) (err error) {
 			err = errors.Join(err, fmt.Errorf("%s grows", g.What))
 		}
 		_, _ = fmt.Fprintf(out, "  %-10s  %7.1f -> %7.1f  %s\n", g.What, g.First, g.Last, word)
+	}
+	if err != nil && skipped > 0 {
+		err = errors.Join(err, fmt.Errorf("but the machine fell behind and left out %d exchanges: run it again on one that does not", skipped))
 	}
 	return err
 }

@@ -27,7 +27,7 @@ func TestShortSoak(t *testing.T) {
 
 func TestVerdict(t *testing.T) {
 	var out strings.Builder
-	err := verdict(&out, []soak.Growth{{What: "RSS MiB", First: 30, Last: 60, Grows: true}, {What: "fds", First: 500, Last: 501}})
+	err := verdict(&out, []soak.Growth{{What: "RSS MiB", First: 30, Last: 60, Grows: true}, {What: "fds", First: 500, Last: 501}}, 0)
 	if err == nil || err.Error() != "RSS MiB grows" {
 		t.Errorf("got %v", err)
 	}
@@ -37,7 +37,10 @@ func TestVerdict(t *testing.T) {
 	if out.String() != want {
 		t.Errorf("got %s, want %s", out.String(), want)
 	}
-	if err := verdict(&out, nil); err != nil {
+	if err := verdict(&out, nil, 7); err != nil {
 		t.Error(err)
+	}
+	if err := verdict(&out, []soak.Growth{{What: "fds", Grows: true}}, 7); err == nil || !strings.Contains(err.Error(), "left out 7 exchanges") {
+		t.Errorf("a machine that fell behind: %v", err)
 	}
 }

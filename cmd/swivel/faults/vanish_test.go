@@ -41,7 +41,7 @@ func newVanishTest(t *testing.T, env ...string) *vanishTest {
 func TestPeersVanish(t *testing.T) {
 	t.Parallel()
 	idle := either(3*time.Second, 20*time.Second)
-	v := newVanishTest(t, "SWIVEL_LIMITS_TUNNEL_IDLE="+idle.String(), "SWIVEL_ATTEMPTS_DIAL_TIMEOUT=1s", "SWIVEL_ATTEMPTS_FIRST_BYTE_TIMEOUT=1s")
+	v := newVanishTest(t, "SWIVEL_LIMITS_TUNNEL_IDLE="+idle.String(), "SWIVEL_ATTEMPTS_DIAL_TIMEOUT=1s", "SWIVEL_ATTEMPTS_FIRST_BYTE_TIMEOUT=1s", "SWIVEL_ATTEMPTS_RESPONSE_TIMEOUT=1s")
 	before := v.daemon.holds(t)
 	var open []*tunnel
 	for i := range 10 {
@@ -57,8 +57,16 @@ func TestPeersVanish(t *testing.T) {
 		defer u.Close()
 		open = append(open, u)
 	}
+	kept := v.near
+	kept.user = "u+proxy=far"
+	if _, err := kept.get("t.test"); err != nil { // whose connection to the proxy is kept
+		t.Fatal(err)
+	}
 	cut := time.Now()
 	v.wire.cut.Store(true)
+	if _, err := v.near.get("t.test"); err != nil {
+		t.Errorf("a client was hurt by a kept connection: %v", err)
+	}
 	slowest := time.Duration(0)
 	for n := range 20 {
 		began := time.Now()
