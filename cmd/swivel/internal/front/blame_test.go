@@ -92,18 +92,18 @@ func TestClientsThatLeaveBeforeTheFirstByteHarmNobody(t *testing.T) {
 
 func TestSlowQuestionIsNotASlowAnswer(t *testing.T) {
 	r := newRig(t)
-	r.attempts.FirstByte = 400 * time.Millisecond
+	r.attempts.FirstByte = time.Second
 	p := r.proxy(func(c *peer) {
 		c.head()
 		c.send(ok200)
 		c.take(1)
-		time.Sleep(250 * time.Millisecond)
+		time.Sleep(600 * time.Millisecond)
 		c.send("!")
 		c.drain()
 	})
 	r.start(p.addr())
 	c := r.connect(target)
-	time.Sleep(250 * time.Millisecond) // most of the time for the answer, as counted from the 200
+	time.Sleep(600 * time.Millisecond) // most of the time for the answer, as counted from the 200
 	c.send("?")
 	c.expect("!")
 	_ = c.Close()
