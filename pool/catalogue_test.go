@@ -66,7 +66,7 @@ func TestToAskForWhatNobodyHasCostsNoLookAtThePool(t *testing.T) {
 // TestToAskForEverNewThingsDoesNotFillTheMemory asks for what a large part of the
 // pool has, and for what nobody has.
 func TestToAskForEverNewThingsDoesNotFillTheMemory(t *testing.T) {
-	specs := ones(2000)
+	specs := ones(400)
 	for i := range specs {
 		for tag := range 40 {
 			specs[i].Tags = append(specs[i].Tags, fmt.Sprint("t", tag))

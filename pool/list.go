@@ -13,8 +13,8 @@ import (
 // proxy but some other file.
 const maxLine = 64 << 10
 
-// maxProxies bounds what port ranges can make of a short list: at some 400 bytes
-// each this many take 200 MB.
+// maxProxies bounds what port ranges can make of a short list: at some 800 bytes
+// each, as members of a pool, this many take 400 MB.
 const maxProxies = 500_000
 
 // maxSkipped is how many lines may be refused before it is the file that is: any
