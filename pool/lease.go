@@ -11,8 +11,16 @@ import (
 // fetched in advance and behind the requests' backs. What a request finds is a
 // short list, or that no leases are needed.
 
-// leases are those that this instance has. They never change.
-type leases struct{ held []ID }
+// leases are those that this instance has, and until when unless they are renewed:
+// who was held up for longer than that must not use them. They never change.
+type leases struct {
+	held  []ID
+	until time.Time
+}
+
+func (l *leases) has(id ID, now time.Time) bool {
+	return slices.Contains(l.held, id) && now.Before(l.until)
+}
 
 // wanted are the proxies that somebody would have tested if there had been a
 // lease. It is safe for concurrent use.
@@ -27,9 +35,9 @@ type wanted struct {
 const mostWanted = 64
 
 // Lease has the pool test only those of its resting proxies for which it has a
-// lease, the given ones, from now on.
-func (p *Pool) Lease(held []ID) {
-	was := p.leases.Swap(&leases{held})
+// lease, the given ones, from now on, and none after the given time.
+func (p *Pool) Lease(held []ID, until time.Time) {
+	was := p.leases.Swap(&leases{held, until})
 	if was == nil || slices.ContainsFunc(held, func(id ID) bool { return !slices.Contains(was.held, id) }) {
 		p.Free()
 	}
@@ -75,7 +83,7 @@ func (p *Pool) DueBy(at time.Time, most int) (ids []ID) {
 // one. Else it is noted as wanted.
 func (p *Pool) mayTest(m *Proxy, now time.Time) bool {
 	l := p.leases.Load()
-	if l == nil || !m.breaker.Load().Resting() || slices.Contains(l.held, m.ID) {
+	if l == nil || !m.breaker.Load().Resting() || l.has(m.ID, now) {
 		return true
 	}
 	if m.breaker.Load().Ready(now) {
@@ -109,7 +117,7 @@ func (p *Pool) testable(s *snapshot, now time.Time) (members []*Proxy) {
 		return p.resting.due(now)
 	}
 	for _, id := range l.held {
-		if m, in := s.get(id); in && m.breaker.Load().Resting() && m.breaker.Load().Ready(now) {
+		if m, in := s.get(id); in && l.has(id, now) && m.breaker.Load().Resting() && m.breaker.Load().Ready(now) {
 			members = append(members, m)
 		}
 	}

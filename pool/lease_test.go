@@ -8,6 +8,9 @@ import (
 	"swivel/breaker"
 )
 
+// later is when leases end that are to last for a test.
+var later = epoch.Add(time.Hour)
+
 // probes is how many of so many exchanges carry one.
 func probes(t *testing.T, p *Pool, n int, now time.Time) (found int) {
 	t.Helper()
@@ -25,7 +28,7 @@ func probes(t *testing.T, p *Pool, n int, now time.Time) (found int) {
 func TestOnlyLeasedProxiesAreTested(t *testing.T) {
 	p := newTestPool(weighted(1, 1, 1))
 	due := dueAfter(t, p, 2)
-	p.Lease(nil)
+	p.Lease(nil, later)
 	if n := probes(t, p, 50, due); n != 0 {
 		t.Errorf("%d tests without a lease", n)
 	}
@@ -41,7 +44,7 @@ func TestOnlyLeasedProxiesAreTested(t *testing.T) {
 		t.Errorf("wanted are %q, want %q, once", got, want)
 	}
 	second := p.Proxies()[1]
-	p.Lease([]ID{second.ID})
+	p.Lease([]ID{second.ID}, later)
 	x := begin(t, p, "a.test:443", due)
 	if l := next(t, x, due); !l.Probe || l.Proxy != second {
 		t.Errorf("%v is tested, want the one with the lease", l.Proxy.Spec.Port)
@@ -51,7 +54,7 @@ func TestOnlyLeasedProxiesAreTested(t *testing.T) {
 func TestNobodyLeftAndNoLease(t *testing.T) {
 	p := newTestPool(weighted(1))
 	due := dueAfter(t, p, 1)
-	p.Lease(nil)
+	p.Lease(nil, later)
 	if n := probes(t, p, 1, due); n != 0 {
 		t.Error("tested without a lease")
 	}
@@ -61,7 +64,7 @@ func TestNobodyLeftAndNoLease(t *testing.T) {
 		default:
 		}
 	}
-	p.Lease(p.TakeWanted())
+	p.Lease(p.TakeWanted(), later)
 	select {
 	case <-p.Freed():
 	default:
@@ -75,10 +78,22 @@ func TestNobodyLeftAndNoLease(t *testing.T) {
 func TestWithoutOthersNoLeaseIsNeeded(t *testing.T) {
 	p := newTestPool(weighted(1, 1))
 	due := dueAfter(t, p, 1)
-	p.Lease(nil)
+	p.Lease(nil, later)
 	p.LeaseNone()
 	if n := probes(t, p, 50, due); n != 1 {
 		t.Errorf("%d tests, want one", n)
+	}
+}
+
+func TestLeaseThatWasNotRenewedIsNone(t *testing.T) {
+	p := newTestPool(weighted(1))
+	due := dueAfter(t, p, 1)
+	p.Lease([]ID{p.Proxies()[0].ID}, due)
+	if n := probes(t, p, 1, due); n != 0 {
+		t.Error("tested after the end of the lease")
+	}
+	if len(p.TakeWanted()) != 1 {
+		t.Error("and it is not wanted")
 	}
 }
 

@@ -123,7 +123,7 @@ func drawSync(t *rapid.T, instance int, now storage.Moment) storage.Sync {
 
 func sync(t testing.TB, h storage.Hub, s storage.Sync) storage.Synced {
 	t.Helper()
-	s.Now, s.Limit, s.Gap = storage.Moment(time.Now().UnixMicro()), 100, 1
+	s.Now, s.Limit, s.Gap = storage.Moment(time.Now().UnixMicro()), 100, max(s.Gap, 1)
 	if s.LeaseFor == 0 {
 		s.LeaseFor = 1000
 	}
@@ -155,6 +155,31 @@ func TestWhoseSaltIsAnotherIsTold(t *testing.T) {
 	sync(t, h, storage.Sync{Instance: "a", Salt: "0a"})
 	if _, err := h.Sync(t.Context(), storage.Sync{Instance: "b", Salt: "0b", Limit: 1}); !errors.Is(err, redis.ErrSalt) {
 		t.Errorf("%v", err)
+	}
+}
+
+// In a failover the last writes may be lost, and with them what an instance takes
+// for told.
+func TestChangesLostInAFailoverAreAskedForAgain(t *testing.T) {
+	server := redistest.Start(t)
+	h := hubOf(t, server.URL(), redis.OpenPatient)
+	tell := func(s storage.Sync, ids ...string) storage.Synced {
+		for _, id := range ids {
+			s.Known = append(s.Known, storage.Known{ProxyID: id, Stamp: epoch, State: "open"})
+		}
+		return sync(t, h, s)
+	}
+	first := tell(storage.Sync{Instance: "a"}, "p", "q", "r")
+	if again := tell(storage.Sync{Instance: "a", Life: first.Life, Cursor: first.Cursor}); again.Life != first.Life {
+		t.Fatal("a new life without a reason")
+	}
+	server.Do("HINCRBY", "swivel:meta", "version", "-2")
+	after := tell(storage.Sync{Instance: "a", Life: first.Life, Cursor: first.Cursor})
+	if after.Life == first.Life || len(after.Known) == 0 || after.Cursor >= first.Cursor {
+		t.Errorf("%+v, want another life, and what is left", after)
+	}
+	if other := tell(storage.Sync{Instance: "b", Life: first.Life, Cursor: 1}); other.Life != after.Life {
+		t.Error("who had seen less is not told")
 	}
 }
 
@@ -221,7 +246,7 @@ func TestStrangeAddressIsRefusedWithoutRepeatingIt(t *testing.T) {
 func TestKeysLapse(t *testing.T) {
 	server := redistest.Start(t)
 	h := newHub(t, server)
-	sync(t, h, storage.Sync{Instance: "a", Leases: []storage.Wish{{ProxyID: "p"}}, Known: []storage.Known{{ProxyID: "p", Succeeded: true}},
+	sync(t, h, storage.Sync{Instance: "a", Gap: 10_000, LeaseFor: 10_000, Leases: []storage.Wish{{ProxyID: "p"}}, Known: []storage.Known{{ProxyID: "p", Succeeded: true}},
 		Items: []storage.Item{{Key: "x", Stamp: 1, TTL: 60}}})
 	if got := server.Do("EVAL", `local n = 0
 		for _, k in ipairs(redis.call('KEYS', '*')) do

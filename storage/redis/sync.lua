@@ -12,8 +12,14 @@ redis.call('HSETNX', meta, 'salt', q.salt)
 if redis.call('HGET', meta, 'salt') ~= q.salt then return {'salt'} end
 local life = redis.call('HGET', meta, 'life')
 
+-- A caller who has seen more than there is comes from before a failover, in which
+-- the last changes were lost: everybody is to tell everything again.
 local cursor = q.cursor
-if q.life ~= life or cursor > tonumber(redis.call('HGET', meta, 'version') or '0') then cursor = 0 end
+if q.life == life and cursor > tonumber(redis.call('HGET', meta, 'version') or '0') then
+  life = ARGV[2]
+  redis.call('HSET', meta, 'life', life)
+end
+if q.life ~= life then cursor = 0 end
 
 -- note counts a change. Where the caller had seen all that was before, there is
 -- nothing to be returned to it: it knows what it has told.

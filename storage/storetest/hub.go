@@ -56,7 +56,7 @@ func (h *Hub) Nudges() <-chan struct{} { return h.nudges }
 func (h *Hub) Sync(_ context.Context, s storage.Sync) (storage.Synced, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if s.Life != strconv.Itoa(h.life) || s.Cursor > h.version {
+	if s.Life != strconv.Itoa(h.life) { // whose versions never go back
 		s.Cursor = 0
 	}
 	own := map[string]bool{} // told by who had seen all that was before

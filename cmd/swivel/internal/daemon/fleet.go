@@ -175,12 +175,12 @@ func (m *member) Busy() bool {
 }
 
 // Lease implements fleet.Daemon.
-func (m *member) Lease(ids []string) {
+func (m *member) Lease(ids []string, until time.Time) {
 	held := make([]pool.ID, len(ids))
 	for i, id := range ids {
 		held[i] = pool.ID(id)
 	}
-	m.d.pool.Lease(held)
+	m.d.pool.Lease(held, until)
 }
 
 // LeaseNone implements fleet.Daemon.

@@ -13,8 +13,8 @@ import (
 // loop's goroutine.
 type Daemon interface {
 	Members
-	// Lease has only these proxies tested, LeaseNone every one.
-	Lease(ids []string)
+	// Lease has only these proxies tested, until a time, LeaseNone every one.
+	Lease(ids []string, until time.Time)
 	LeaseNone()
 	// Wanted gets something when there are proxies for TakeWanted, which requests
 	// would have tested.
@@ -197,7 +197,7 @@ func (l *Loop) failed(err error, now time.Time) {
 func (l *Loop) heard(answer storage.Synced, asked, heard time.Time) {
 	failures, life := l.instance.failures, l.instance.life
 	items := l.instance.Hear(answer, asked, heard)
-	l.daemon.Lease(l.instance.Leases())
+	l.daemon.Lease(l.instance.Leases(), asked.Add(l.instance.settings.Times.LeaseFor))
 	for _, one := range items {
 		l.daemon.LearnItem(one.Key, one.Value, l.instance.Time(one.Stamp))
 	}

@@ -66,10 +66,10 @@ func (d *daemon) took() []string {
 	return said
 }
 
-func (d *daemon) Lease(ids []string)      { d.tests = fmt.Sprint(ids) }
-func (d *daemon) LeaseNone()              { d.tests = "all" }
-func (d *daemon) Wanted() <-chan struct{} { return nil }
-func (d *daemon) TakeWanted() []string    { return nil }
+func (d *daemon) Lease(ids []string, _ time.Time) { d.tests = fmt.Sprint(ids) }
+func (d *daemon) LeaseNone()                      { d.tests = "all" }
+func (d *daemon) Wanted() <-chan struct{}         { return nil }
+func (d *daemon) TakeWanted() []string            { return nil }
 func (d *daemon) LearnItem(key, value string, _ time.Time) {
 	d.say("item %s %s", key, value)
 }
