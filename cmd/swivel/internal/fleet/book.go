@@ -20,11 +20,12 @@ type entry struct {
 	misses   []storage.Miss
 	told     map[storage.Moment]storage.Count // own counts, as far as the hub may have them
 	sharedAt time.Time
+	success  storage.Moment // the last one that the hub is known to have
 
-	untold bool // the fleet may not know the standing
-	urgent bool // something has happened that is news by itself
-	queued bool
-	waits  bool // for its successes to be told
+	untold  bool // the fleet may not know the standing
+	against bool // it may know of failures that no success has ended: a later one is news
+	queued  bool
+	waits   bool // for its successes to be told
 }
 
 // book is the entries of all proxies that there was something to say of.
@@ -51,9 +52,14 @@ type reminder struct {
 }
 
 type flying struct {
-	id     string
-	misses int
+	id      string
+	misses  int
+	success storage.Moment
 }
+
+// translated is how far, in microseconds, a time may be off that has gone from the
+// hub's clock to another one and back: what was heard is not told as something new.
+const translated = 20_000
 
 func newBook(me string, s Settings, c *clock, members Members) *book {
 	seed := fnv.New64a()
@@ -152,15 +158,16 @@ func (b *book) tell(id string, now time.Time) (storage.Known, bool) {
 	e.misses = slices.DeleteFunc(e.misses, func(m storage.Miss) bool { return m.At <= told.LastSuccess })
 	told.Failures = slices.Clone(e.misses)
 	told.Window = b.counts(e, share.Window)
-	news := (moved || e.untold) && told.Stamp != 0 || len(told.Failures)+len(told.Window) > 0 || e.urgent && share.LastSuccess.After(e.sharedAt)
-	e.sharedAt, e.untold, e.urgent = now.Round(0), false, false
+	e.against = e.against || len(told.Failures) > 0
+	news := (moved || e.untold) && told.Stamp != 0 || len(told.Failures)+len(told.Window) > 0 || e.against && told.LastSuccess > e.success+translated
+	e.sharedAt, e.untold = now.Round(0), false
 	if share.Pending && !e.waits {
 		e.waits = true
 		b.waiting = append(b.waiting, reminder{id, now.Add(b.every)})
 	}
 	switch {
 	case news:
-		b.flight = append(b.flight, flying{id, len(told.Failures)})
+		b.flight = append(b.flight, flying{id, len(told.Failures), told.LastSuccess})
 	case told.Stamp == 0 && !share.Pending && len(e.told) == 0 && !e.queued:
 		delete(b.entries, id) // as good as unknown
 	}
@@ -216,6 +223,7 @@ func (b *book) landed() {
 	for _, f := range b.flight {
 		if e := b.entries[f.id]; e != nil {
 			e.misses = e.misses[min(f.misses, len(e.misses)):]
+			e.success, e.against = max(e.success, f.success), e.against && (f.misses > 0 || f.success == 0)
 		}
 	}
 	b.flight = nil
@@ -226,7 +234,7 @@ func (b *book) landed() {
 func (b *book) lost() {
 	for _, f := range b.flight {
 		if e := b.entries[f.id]; e != nil {
-			e.untold, e.urgent = true, true
+			e.untold = true
 			b.note(f.id)
 		}
 	}
@@ -237,7 +245,7 @@ func (b *book) lost() {
 // lost it, or never knew. All instances do that at once, so each has another order.
 func (b *book) rejoin() {
 	for _, e := range b.entries {
-		e.told, e.untold = nil, true
+		e.told, e.untold, e.success = nil, true, 0
 	}
 	b.lookThrough()
 }
@@ -255,6 +263,7 @@ func (b *book) hear(k storage.Known, now time.Time) {
 		return
 	}
 	e := b.of(k.ProxyID)
+	e.success = max(e.success, k.LastSuccess)
 	if b.stand(k.ProxyID, e, standing, edition) {
 		b.note(k.ProxyID)
 	}
@@ -272,7 +281,7 @@ func (b *book) hear(k storage.Known, now time.Time) {
 		e.stood, e.edition, e.known, e.misses, e.told = true, adopted, k.Alone(), nil, nil
 		b.learnt++
 	}
-	e.untold = false
+	e.untold, e.against = false, len(k.Failures)+len(e.misses) > 0
 	others := b.others(e, k)
 	if len(others.Failures) > 0 {
 		b.learnt++

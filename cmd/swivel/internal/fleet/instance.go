@@ -44,7 +44,6 @@ func New(me string, s Settings, members Members) *Instance {
 
 // Note says that the breaker of a proxy has changed.
 func (i *Instance) Note(id string, now time.Time) {
-	i.book.of(id).urgent = true
 	i.book.note(id)
 	i.hurry(now)
 }
