@@ -21,16 +21,16 @@ type Exchange struct {
 	target targetKey
 	name   string     // of the target
 	banned []*runtime // not for this target
-	canary bool       // see Request
 
 	asked *asked // nil: for nothing, as most clients do
 
 	mu       sync.Mutex
 	attempts []Attempt
-	running  int      // leases without a signal
 	pending  []*Lease // attempts whose end may be the target's fault
 	late     []*Lease // attempts that became overdue
-	named    int      // replies that blamed the target
+	running  int32    // leases without a signal
+	named    int32    // replies that blamed the target
+	canary   bool     // see Request; never changes
 	sentAway bool     // by a segment
 	ended    bool
 	judged   bool
@@ -162,7 +162,7 @@ func (x *Exchange) Next(now time.Time, leaseTime time.Duration, mayProbe bool) (
 
 // lease makes an attempt of a grant. x.mu is held.
 func (x *Exchange) lease(g grant, now time.Time) *Lease {
-	l := &Lease{pool: x.pool, request: x.id, Proxy: g.proxy, Spec: x.fill(g.proxy.Spec), permit: g.permit, Probe: g.permit.probe(), Started: now, index: len(x.attempts)}
+	l := &Lease{pool: x.pool, request: x.id, Proxy: g.proxy, Spec: x.fill(g.proxy.Spec), permit: g.permit, Probe: g.permit.probe(), Started: now, index: int32(len(x.attempts))}
 	x.attempts = append(x.attempts, Attempt{Proxy: g.proxy, Probe: l.Probe, Outcome: breaker.Ignored, Started: now})
 	x.running++
 	g.proxy.picks.Add(1)

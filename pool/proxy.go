@@ -139,27 +139,27 @@ type Lease struct {
 	Proxy *Proxy
 	// Spec is the proxy's, with the placeholders of its credentials filled: what
 	// the attempt is to use.
-	Spec   *Spec
-	permit permits
-	// Probe is set when the attempt decides about a resting proxy or segment.
-	Probe   bool
+	Spec    *Spec
+	permit  permits
 	Started time.Time
 
-	request  string
-	released atomic.Bool
-	pool     *Pool
+	request string
+	pool    *Pool
 
 	// Of an exchange that belongs to a session: whose that was, and why it left.
 	home ID
 	left Skip
+	// Probe is set when the attempt decides about a resting proxy or segment.
+	Probe      bool
+	redirected bool // made after its exchange was sent away by a segment
 
 	// Guarded by Exchange.mu.
 	settled bool
 	overdue bool
-	counted bool // as overdue, by the proxy
-	index   int  // into the exchange's attempts
+	counted bool  // as overdue, by the proxy
+	index   int32 // into the exchange's attempts
 
-	redirected bool // made after its exchange was sent away by a segment
+	released atomic.Bool
 }
 
 // Request is the id of the exchange that the lease belongs to.

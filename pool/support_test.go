@@ -89,7 +89,7 @@ func leaseOf(t *testing.T, x *Exchange, m *Proxy, now time.Time) *Lease {
 	if !ok {
 		t.Fatalf("no permit of %v", m.Spec.Port)
 	}
-	l := &Lease{Proxy: m, permit: permits{own: permit}, Probe: permit.Probe(), Started: now, index: len(x.attempts)}
+	l := &Lease{Proxy: m, permit: permits{own: permit}, Probe: permit.Probe(), Started: now, index: int32(len(x.attempts))}
 	x.attempts = append(x.attempts, Attempt{Proxy: m, Probe: l.Probe, Outcome: breaker.Ignored, Started: now})
 	x.running++
 	return l
