@@ -272,7 +272,7 @@ func TestPauseSurvivesAKill(t *testing.T) {
 		t.Errorf("the paused proxy was connected to %d times", n)
 	}
 	through, fields := connectStatus(t, d.listen, d.admin)
-	if through != 403 {
+	if through != 508 {
 		t.Errorf("the admin API is reached through the proxy: %d %v", through, fields)
 	}
 }

@@ -25,10 +25,10 @@ func TestAdminAPICannotBeReachedThroughTheProxy(t *testing.T) {
 				"[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:127.0.0.1]", "[::]",
 			} {
 				target := host + ":" + port
-				if status := r.connect(target); status != 403 {
+				if status := r.connect(target); status != 508 {
 					t.Errorf("CONNECT %s: %d", target, status)
 				}
-				if status := r.get("http://" + target + "/api/v1/proxies"); status != 403 {
+				if status := r.get("http://" + target + "/api/v1/proxies"); status != 508 {
 					t.Errorf("GET %s: %d", target, status)
 				}
 			}
