@@ -22,8 +22,8 @@ type diskTest struct {
 	daemon *daemon
 }
 
-// newDisk mounts a file system of so many KiB. A limit of a process for the size
-// of its files would not do instead: its signal ends a Go program.
+// newDisk mounts a file system of so many KiB. A limit for the size of a process's
+// files would not do instead: it would hit the log first.
 func newDisk(t *testing.T, kib int) *diskTest {
 	t.Helper()
 	wantRoot(t, "mount a small file system")
