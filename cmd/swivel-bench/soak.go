@@ -83,7 +83,7 @@ func verdict(out io.Writer, growths []soak.Growth, skipped int64) (err error) {
 	if len(growths) == 0 {
 		_, _ = fmt.Fprintln(out, "\ntoo short to say whether it grows after the first minute")
 	} else {
-		_, _ = fmt.Fprintln(out, "\nafter the first minute, medians of the first third and of the last:")
+		_, _ = fmt.Fprintln(out, "\nafter the first minute, the first third and the last (medians; of the heap the least):")
 	}
 	for _, g := range growths {
 		word := "does not grow"

@@ -31,7 +31,7 @@ func TestVerdict(t *testing.T) {
 	if err == nil || err.Error() != "RSS MiB grows" {
 		t.Errorf("got %v", err)
 	}
-	want := "\nafter the first minute, medians of the first third and of the last:\n" +
+	want := "\nafter the first minute, the first third and the last (medians; of the heap the least):\n" +
 		"  RSS MiB        30.0 ->    60.0  GROWS\n" +
 		"  fds           500.0 ->   501.0  does not grow\n"
 	if out.String() != want {

@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"slices"
 	"time"
 
 	"swivel/cmd/swivel-bench/internal/stats"
@@ -16,7 +17,7 @@ const enough = 3
 // settled with what it held in the last.
 type Growth struct {
 	What        string
-	First, Last float64 // medians
+	First, Last float64 // medians; of the heap the least, which is the nearest to what is in use
 	Grows       bool    // by more than a tenth, and than what comes and goes
 }
 
@@ -34,20 +35,22 @@ func Growths(curve []Sample) []Growth {
 		what  string
 		slack float64 // what comes and goes
 		of    func(Sample) float64
+		boil  func([]float64) float64 // down to one
 	}{
-		{"RSS MiB", 2, func(s Sample) float64 { return float64(s.RSS) / (1 << 20) }},
-		{"fds", 20, func(s Sample) float64 { return float64(s.FDs) }},
-		{"threads", 3, func(s Sample) float64 { return float64(s.Threads) }},
-		{"goroutines", 20, func(s Sample) float64 { return float64(s.Goroutines) }},
+		{"RSS MiB", 2, func(s Sample) float64 { return float64(s.RSS) / (1 << 20) }, stats.Median},
+		{"heap MiB", 3, func(s Sample) float64 { return float64(s.Heap) / (1 << 20) }, slices.Min[[]float64]},
+		{"fds", 20, func(s Sample) float64 { return float64(s.FDs) }, stats.Median},
+		{"threads", 3, func(s Sample) float64 { return float64(s.Threads) }, stats.Median},
+		{"goroutines", 20, func(s Sample) float64 { return float64(s.Goroutines) }, stats.Median},
 	} {
-		median := func(part []Sample) float64 {
+		boiled := func(part []Sample) float64 {
 			values := make([]float64, len(part))
 			for i, s := range part {
 				values[i] = measure.of(s)
 			}
-			return stats.Median(values)
+			return measure.boil(values)
 		}
-		g := Growth{What: measure.what, First: median(curve[:third]), Last: median(curve[len(curve)-third:])}
+		g := Growth{What: measure.what, First: boiled(curve[:third]), Last: boiled(curve[len(curve)-third:])}
 		g.Grows = g.Last-g.First > max(g.First/10, measure.slack)
 		all = append(all, g)
 	}

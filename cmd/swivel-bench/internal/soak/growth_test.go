@@ -48,6 +48,7 @@ func TestWhatComesAndGoesIsNoGrowth(t *testing.T) {
 func TestLeaksGrow(t *testing.T) {
 	for want, leak := range map[string]func(i int) Sample{
 		"RSS MiB":    func(i int) Sample { return Sample{RSS: 40<<20 + int64(i)<<19} },
+		"heap MiB":   func(i int) Sample { return Sample{Heap: int64(20+10*(i%2))<<20 + int64(i)<<19} },
 		"fds":        func(i int) Sample { return Sample{FDs: 100 + 2*i} },
 		"threads":    func(i int) Sample { return Sample{Threads: 9 + i/3} },
 		"goroutines": func(i int) Sample { return Sample{Goroutines: 100 + 2*i} },

@@ -17,6 +17,7 @@ import (
 type Sample struct {
 	At         time.Duration // since the load began
 	RSS        int64         // bytes
+	Heap       int64         // bytes, of which some may be garbage
 	FDs        int
 	Threads    int
 	Goroutines int
@@ -36,13 +37,13 @@ func take(ctx context.Context, p *peer.Running, tally *Tally, began time.Time) (
 		return Sample{}, err
 	}
 	m, err := scrape(ctx, "http://"+p.Admin+"/metrics")
-	return Sample{At: time.Since(began), RSS: u.RSS, FDs: u.FDs, Threads: u.Threads, Goroutines: int(m.goroutines), Totals: tally.Totals()}, err
+	return Sample{At: time.Since(began), RSS: u.RSS, Heap: int64(m.heap), FDs: u.FDs, Threads: u.Threads, Goroutines: int(m.goroutines), Totals: tally.Totals()}, err
 }
 
 // metrics are those of swivel's that are looked at.
 type metrics struct {
-	goroutines, inFlight, connections, pending, dropped float64
-	exchanges                                           map[string]int64 // by kind
+	goroutines, heap, inFlight, connections, pending, dropped float64
+	exchanges                                                 map[string]int64 // by kind
 }
 
 // asker keeps no connection, which would be one descriptor of what is counted.
@@ -81,6 +82,8 @@ func parseMetrics(text io.Reader) (m metrics, err error) {
 		switch name, labels, _ := strings.Cut(name, "{"); name {
 		case "go_goroutines":
 			m.goroutines = value
+		case "go_memstats_heap_alloc_bytes":
+			m.heap = value
 		case "swivel_in_flight_attempts":
 			m.inFlight = value
 		case "swivel_connections":
