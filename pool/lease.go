@@ -3,6 +3,7 @@ package pool
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,6 +27,7 @@ func (l *leases) has(id ID, now time.Time) bool {
 // lease. It is safe for concurrent use.
 type wanted struct {
 	wake chan struct{} // gets something when there is one
+	any  atomic.Bool   // there is one: most need not tell of others
 
 	mu  sync.Mutex
 	ids map[ID]struct{}
@@ -65,6 +67,7 @@ func (p *Pool) TakeWanted() []ID {
 		ids = append(ids, id)
 	}
 	clear(w.ids)
+	w.any.Store(false)
 	return ids
 }
 
@@ -101,6 +104,7 @@ func (p *Pool) want(id ID) {
 	if len(w.ids) < mostWanted {
 		w.ids[id] = struct{}{}
 	}
+	w.any.Store(true)
 	w.mu.Unlock()
 	select {
 	case w.wake <- struct{}{}:
@@ -121,7 +125,7 @@ func (p *Pool) testable(s *snapshot, now time.Time) (members []*Proxy) {
 			members = append(members, m)
 		}
 	}
-	if len(members) == 0 {
+	if len(members) == 0 && !p.wanted.any.Load() {
 		for _, m := range p.resting.due(now) {
 			p.want(m.ID)
 		}
