@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"hash/fnv"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -61,12 +60,10 @@ type flying struct {
 // hub's clock to another one and back: what was heard is not told as something new.
 const translated = 20_000
 
-func newBook(me string, s Settings, c *clock, members Members) *book {
-	seed := fnv.New64a()
-	_, _ = seed.Write([]byte(me)) // never fails
+func newBook(me string, s Settings, c *clock, members Members, random *rand.Rand) *book {
 	return &book{
 		me: me, width: max(s.Window/12, time.Second), every: s.Times.Tally, clock: c, members: members,
-		entries: map[string]*entry{}, random: rand.New(rand.NewPCG(seed.Sum64(), 0)),
+		entries: map[string]*entry{}, random: random,
 	}
 }
 

@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"hash/fnv"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -37,8 +39,11 @@ func New(me string, s Settings, members Members) *Instance {
 		s.Times = DefaultTimes()
 	}
 	i := &Instance{me: me, settings: s, members: members, items: map[string]storage.Item{}, instances: 1}
-	i.leases = newLeases(members, s.Times)
-	i.book = newBook(me, s, &i.clock, members)
+	seed := fnv.New64a()
+	_, _ = seed.Write([]byte(me)) // never fails
+	random := rand.New(rand.NewPCG(seed.Sum64(), 0))
+	i.leases = newLeases(members, s.Times, random)
+	i.book = newBook(me, s, &i.clock, members, random)
 	return i
 }
 
@@ -111,7 +116,7 @@ func (i *Instance) Ask(now time.Time) storage.Sync {
 		Known: i.book.compose(released, pace.Known, now),
 		Items: i.take(pace.Known),
 	}
-	s.Leases = i.leases.ask(i.stamp, now)
+	s.Leases = i.leases.ask(i.stamp, i.instances, now)
 	i.asked, i.soon = now, len(i.book.queue)+len(i.book.backlog)+len(i.order) > 0
 	i.soonAt = now
 	return s

@@ -21,11 +21,9 @@ type Times struct {
 	// HoldMost at most, when it has lapsed unused again and again.
 	HoldFirst, HoldMost time.Duration
 
-	// What all instances together ask of the hub in a second: about as much as a
-	// single Redis does with a quarter of a core.
-	Calls, Known int
-	// Answers is how many changes one call returns at most.
-	Answers int
+	// What all instances together ask of the hub in a second: calls, proxies told,
+	// and changes returned, of which each instance gets each.
+	Calls, Known, Answers int
 }
 
 // DefaultTimes returns those that are in use.
@@ -33,7 +31,7 @@ func DefaultTimes() Times {
 	return Times{
 		Beat: 500 * time.Millisecond, Batch: 30 * time.Millisecond, Tally: time.Second,
 		LeaseFor: 5 * time.Second, LeaseAhead: time.Second, HoldFirst: 3 * time.Second, HoldMost: 5 * time.Minute,
-		Calls: 2000, Known: 20_000, Answers: 256,
+		Calls: 2000, Known: 20_000, Answers: 200_000,
 	}
 }
 
@@ -61,6 +59,7 @@ type Pace struct {
 func (t Times) PaceOf(instances int) Pace {
 	n := max(instances, 1)
 	gap := min(max(time.Duration(n)*time.Second/time.Duration(t.Calls), shortestGap), t.Beat)
-	known := int(float64(t.Known) * gap.Seconds() / float64(n))
-	return Pace{Gap: gap, Known: min(max(known, 8), 256), Answers: t.Answers}
+	share := gap.Seconds() / float64(n)
+	part := func(all, least int) int { return min(max(int(float64(all)*share), least), 256) }
+	return Pace{Gap: gap, Known: part(t.Known, 8), Answers: part(t.Answers, 32)}
 }
