@@ -86,7 +86,7 @@ func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease 
 				r.overtake()
 				patience.begin(r.patience())
 			}
-		case <-ctx.Done():
+		case <-r.life.Done(): // and not ctx's, whose channel would stay as long as a tunnel does
 			r.collect()
 			return value, nil, fmt.Errorf("%w: %w", ErrClientGone, ctx.Err())
 		}

@@ -24,6 +24,19 @@ type caller struct {
 	hops  int // how many swivels the request has passed
 }
 
+// nobody is who says nothing of itself, as most clients do: their tunnels last, and
+// need not remember that.
+var nobody caller
+
+// kept is the caller as a request remembers it.
+func (who caller) kept() *caller {
+	if who == nobody {
+		return &nobody
+	}
+	somebody := who // to be allocated here, and not at every call
+	return &somebody
+}
+
 const (
 	wantPassword  = "this proxy wants a user name and a password"
 	wrongPassword = "the user name or the password is wrong"

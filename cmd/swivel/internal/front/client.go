@@ -87,13 +87,13 @@ func (c *client) release() {
 func (c *client) next(head string) bool {
 	err := c.req.Parse(head)
 	r := newRequest(kindOf(c.req.Method))
-	r.method = c.req.Method
+	r.method = methodOf(&c.req)
 	if err != nil {
 		c.refuseParse(r, err)
 		return false
 	}
 	who, refused := c.front.callerOf(c.req.Fields)
-	r.caller = who
+	r.caller = who.kept()
 	if refused == nil {
 		refused = c.countFor(r)
 	}

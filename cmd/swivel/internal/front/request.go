@@ -23,11 +23,20 @@ type request struct {
 	method string // of HTTP
 	target string // host:port, once it was found to be good
 	began  time.Time
-	caller
+	*caller
 }
 
 func newRequest(kind string) *request {
-	return &request{id: newRequestID(), kind: kind, began: time.Now()}
+	return &request{id: newRequestID(), kind: kind, began: time.Now(), caller: &nobody}
+}
+
+// methodOf is the method of a request. That of CONNECT does not keep the whole head
+// in memory as long as the tunnel lasts.
+func methodOf(req *http1.Request) string {
+	if req.Method == "CONNECT" {
+		return "CONNECT"
+	}
+	return req.Method
 }
 
 func kindOf(method string) string {

@@ -73,7 +73,8 @@ func (c *client) askPassword(r *request) (refused *reply.Error, ok bool) {
 		c.refuseSOCKS(r, err)
 		return nil, false
 	}
-	r.caller, refused = c.front.authenticate(user, password)
+	who, refused := c.front.authenticate(user, password)
+	r.caller = who.kept()
 	if refused != nil && refused.Code != "bad_routing_key" {
 		c.tellRefusal(r, refused, socks.AppendVerdict(nil, false))
 		return nil, false
