@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -136,6 +137,61 @@ func TestIdleInstanceHoldsNoLease(t *testing.T) {
 	r.pass(time.Second)
 	if probe, _ := r.nodes[1].attempt("p", breaker.Success); !probe {
 		t.Error("the other one does not get it")
+	}
+}
+
+// TestBusyInstanceThatTestsNothingLetsOthers: it has traffic, but none that may
+// carry a test.
+func TestBusyInstanceThatTestsNothingLetsOthers(t *testing.T) {
+	ids := many(20)
+	r := newRig(t, 2, ids...)
+	for _, id := range ids {
+		r.fail(id, 300*time.Millisecond)
+	}
+	other := r.nodes[1]
+	tested := map[string]bool{}
+	for begin := r.now; r.now.Sub(begin) < 3*time.Minute; r.pass(300 * time.Millisecond) {
+		for _, id := range ids {
+			if probe, _ := other.attempt(id, breaker.Success); probe {
+				tested[id] = true
+			}
+		}
+	}
+	if len(tested) != len(ids) {
+		t.Errorf("only %d of %d proxies were tested", len(tested), len(ids))
+	}
+}
+
+func many(n int) (ids []string) {
+	for i := range n {
+		ids = append(ids, fmt.Sprint("p", i))
+	}
+	return ids
+}
+
+func TestManyThatAreBackAreTestedSoon(t *testing.T) {
+	ids := many(1000)
+	r := newRig(t, 1, ids...)
+	n := r.nodes[0]
+	for _, id := range ids {
+		for range 5 {
+			n.attempt(id, breaker.Failure)
+		}
+	}
+	r.pass(40 * time.Second)
+	for begin := r.now; r.now.Sub(begin) < 20*time.Second; r.pass(50 * time.Millisecond) {
+		for _, id := range ids {
+			n.attempt(id, breaker.Success)
+		}
+	}
+	closed := 0
+	for _, id := range ids {
+		if n.state(id) == breaker.Closed {
+			closed++
+		}
+	}
+	if closed < 950 {
+		t.Errorf("%d of %d are back after 20 s", closed, len(ids))
 	}
 }
 

@@ -44,9 +44,10 @@ func newLeases(members Members, t Times, random *rand.Rand) *leases {
 // most is how many proxies an instance keeps ready to be tested at most.
 func (l *leases) most() int { return max(8, l.members.Len()/1000) }
 
-// review returns what is to be given back now, and drops it.
+// review returns what is to be given back now, and drops it. What was of no use here
+// although there was traffic is left to others for a while.
 func (l *leases) review(now time.Time) (released []string) {
-	idle := false
+	idle, busy := false, false
 	for _, id := range slices.Sorted(maps.Keys(l.held)) {
 		one := l.held[id]
 		over, lapsed := l.over(id, one, now)
@@ -54,13 +55,22 @@ func (l *leases) review(now time.Time) (released []string) {
 			released = append(released, id)
 			delete(l.held, id)
 		}
-		idle = idle || lapsed && !one.used
+		switch unused := lapsed && !one.used; {
+		case unused && l.busyAt.Sub(one.since) > settled:
+			busy = true
+			l.refused[id] = now.Add(lapsedFor)
+		case unused:
+			idle = true
+		}
 		if lapsed && one.used {
 			l.hold = l.times.HoldFirst
 		}
 	}
 	if idle { // once, however many they are
-		l.hold, l.goal = min(2*l.hold, l.times.HoldMost), max(l.goal/2, 1)
+		l.hold = min(2*l.hold, l.times.HoldMost)
+	}
+	if idle || busy {
+		l.goal = max(l.goal/2, 1)
 	}
 	return released
 }

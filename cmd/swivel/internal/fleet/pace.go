@@ -41,6 +41,11 @@ const (
 	// refusedFor is how long an instance does not ask again for a lease that
 	// another one has.
 	refusedFor = 500 * time.Millisecond
+	// lapsedFor is how long it leaves one to others that was of no use to it.
+	lapsedFor = 10 * time.Second
+	// settled is how long after it asked for a lease the request is seen to end that
+	// would have used it.
+	settled = 2 * time.Second
 	// maxSkew is how far a clock may be off before somebody should mend it.
 	maxSkew = 5 * time.Second
 	// shortestGap is between two calls of one instance, however small the fleet.
