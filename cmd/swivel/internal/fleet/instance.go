@@ -185,7 +185,7 @@ func (i *Instance) Failed(now time.Time) {
 // Alone says that the hub has been silent for so long that the others must be
 // taken for gone: proxies are tested without leases.
 func (i *Instance) Alone(now time.Time) bool {
-	return now.Sub(i.answered) > aloneAfter && i.failures > 0 || i.answered.IsZero()
+	return now.Sub(i.answered) > i.settings.Times.AloneAfter && i.failures > 0 || i.answered.IsZero()
 }
 
 // Leases are the proxies that this instance may test.

@@ -13,6 +13,9 @@ type Times struct {
 	Batch time.Duration
 	// Tally is how often successes are told of proxies that failed lately.
 	Tally time.Duration
+	// AloneAfter is how long the hub may be silent until no leases are needed: for
+	// longer than one call may take, or all test everything when one gets lost.
+	AloneAfter time.Duration
 	// LeaseFor is when the lease of an instance that has died lapses.
 	LeaseFor time.Duration
 	// LeaseAhead is how long before the end of a rest its lease is fetched.
@@ -29,15 +32,13 @@ type Times struct {
 // DefaultTimes returns those that are in use.
 func DefaultTimes() Times {
 	return Times{
-		Beat: 500 * time.Millisecond, Batch: 30 * time.Millisecond, Tally: time.Second,
+		Beat: 500 * time.Millisecond, Batch: 30 * time.Millisecond, Tally: time.Second, AloneAfter: 3 * time.Second,
 		LeaseFor: 5 * time.Second, LeaseAhead: time.Second, HoldFirst: 3 * time.Second, HoldMost: 5 * time.Minute,
 		Calls: 2000, Known: 20_000, Answers: 200_000,
 	}
 }
 
 const (
-	// aloneAfter is how long the hub may be silent until no leases are needed.
-	aloneAfter = time.Second
 	// refusedFor is how long an instance does not ask again for a lease that
 	// another one has.
 	refusedFor = 500 * time.Millisecond
