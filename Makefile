@@ -7,7 +7,7 @@ ARCHS ?= amd64
 DIST ?= dist
 export DIST
 
-.PHONY: help build dist run test check bench bench-peers faults fuzz peers resilience soak
+.PHONY: help build dist run test check bench bench-peers faults fuzz peers resilience simulate soak
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 13
@@ -52,6 +52,9 @@ resilience: ## run the long form of the resilience test and print its figures
 soak: build ## keep swivel busy for FOR (10m) with all kinds of clients and bad proxies; look whether it grows, and whether all adds up
 	go build -o bin/swivel-bench ./cmd/swivel-bench
 	bin/swivel-bench soak --for $(FOR)
+
+simulate: ## simulate fleets of up to 1,000 instances for some minutes, and print the tables of docs/fleet.md
+	go test -count=1 -timeout 60m -v ./cmd/swivel/internal/fleet/simulate -args -simulate.full
 
 peers: ## install the proxies and clients that the tests talk to
 	.ci/peers
