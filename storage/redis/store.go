@@ -216,6 +216,10 @@ func (s *Store) Rekey(ctx context.Context, salt []byte, ids map[string]string) e
 	if err != nil {
 		return err
 	}
+	created, err := s.stamps(ctx, "created")
+	if err != nil {
+		return err
+	}
 	updated, err := s.stamps(ctx, "updated")
 	if err != nil {
 		return err
@@ -228,7 +232,7 @@ func (s *Store) Rekey(ctx context.Context, salt []byte, ids map[string]string) e
 		for id, r := range records {
 			if r.ProxyID = ids[id]; r.ProxyID != "" {
 				p.HSet(ctx, s.client.key("records"), r.ProxyID, document(r))
-				p.HSet(ctx, s.client.key("created"), r.ProxyID, updated[id].UnixMicro())
+				p.HSet(ctx, s.client.key("created"), r.ProxyID, created[id].UnixMicro())
 				p.HSet(ctx, s.client.key("updated"), r.ProxyID, updated[id].UnixMicro())
 			}
 		}

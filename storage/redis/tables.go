@@ -109,11 +109,11 @@ func (s *Store) SavePins(ctx context.Context, pins []storage.Pin, gone []string)
 		}
 	}
 	return s.write(ctx, func(p redis.Pipeliner) {
-		if len(gone) > 0 {
-			p.HDel(ctx, s.client.key("pins"), gone...)
-		}
 		for _, pin := range pins {
 			p.HSet(ctx, s.client.key("pins"), pin.SessionID, document(pin))
+		}
+		if len(gone) > 0 {
+			p.HDel(ctx, s.client.key("pins"), gone...)
 		}
 	}, "pins")
 }

@@ -33,6 +33,16 @@ func TestMemoryKeepsTheContract(t *testing.T) {
 	})
 }
 
+func TestFileDoesAsMemoryDoes(t *testing.T) {
+	storetest.Compare(t, func(t *testing.T, now func() time.Time) storage.Store {
+		store, _, err := Open(t.Context(), filepath.Join(t.TempDir(), "state.db"), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store
+	})
+}
+
 // tempPath returns a path for a state file in a directory of its own, with
 // characters that a careless URI would misread.
 func tempPath(t testing.TB) string {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -38,5 +39,7 @@ func (m *Memory) LoadPins(ctx context.Context, now time.Time) ([]storage.Pin, er
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	maps.DeleteFunc(m.pins, func(_ string, p storage.Pin) bool { return p.Over(now) })
-	return slices.SortedFunc(maps.Values(m.pins), func(a, b storage.Pin) int { return a.LastUse.Compare(b.LastUse) }), nil
+	return slices.SortedFunc(maps.Values(m.pins), func(a, b storage.Pin) int {
+		return cmp.Or(a.LastUse.Compare(b.LastUse), cmp.Compare(a.SessionID, b.SessionID))
+	}), nil
 }

@@ -33,13 +33,14 @@ type Server struct {
 // redis-server that is not installed fails the test.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
-	s := &Server{t: t, port: freePort(t), args: args}
+	s := &Server{t: t, port: FreePort(t), args: args}
 	s.Restart()
 	t.Cleanup(s.Kill)
 	return s
 }
 
-func freePort(t testing.TB) int {
+// FreePort returns a port of 127.0.0.1 that nobody listens on.
+func FreePort(t testing.TB) int {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
