@@ -34,6 +34,9 @@ func fleetText(f admin.Fleet, now time.Time) string {
 		_, _ = fmt.Fprintf(t, what+"\t"+format+"\n", args...)
 	}
 	line("server", "%s", serverText(f, now))
+	if f.Problem != "" {
+		line("", "%s", f.Problem)
+	}
 	line("instances", "%d seen by the server in the last five seconds", f.Instances)
 	line("clock", "%s", clockText(f.BehindS))
 	line("leases", "%d resting proxies may be tested from here", f.Leases)

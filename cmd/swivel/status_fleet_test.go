@@ -31,8 +31,8 @@ so far      told of proxies 10 times, learnt 11 times, 12 calls, 0 failed
 	if got := fleetText(f, now); got != want {
 		t.Errorf("%s, want\n%s", got, want)
 	}
-	f.Up, f.Alone, f.Answered = false, true, 1_700_000_000-90
-	if got := fleetText(f, now); !strings.HasPrefix(got, "server      down, silent for 1m30s; this instance works on its own\n") {
+	f.Up, f.Alone, f.Answered, f.Problem = false, true, 1_700_000_000-90, "redis: it says OOM"
+	if got := fleetText(f, now); !strings.HasPrefix(got, "server      down, silent for 1m30s; this instance works on its own\n            redis: it says OOM\n") {
 		t.Error(got)
 	}
 }

@@ -17,8 +17,9 @@ type Fleet struct {
 	CallMS      float64 `json:"call_ms"`  // the last call
 	BehindS     float64 `json:"behind_s"` // this machine's clock, of the server's
 	Leases      int     `json:"leases"`
-	Pending     int     `json:"pending"` // proxies and more to be told
-	LagS        float64 `json:"lag_s"`   // how long the first of them has been waiting
+	Pending     int     `json:"pending"`           // proxies and more to be told
+	LagS        float64 `json:"lag_s"`             // how long the first of them has been waiting
+	Problem     string  `json:"problem,omitempty"` // why the last call failed
 	Calls       uint64  `json:"calls"`
 	FailedCalls uint64  `json:"failed_calls"`
 	Told        uint64  `json:"told"`   // times that others were told of a proxy
@@ -33,7 +34,7 @@ func toFleet(s fleet.Status, enabled bool) Fleet {
 	return Fleet{
 		Enabled: enabled, Up: s.Up, Alone: s.Alone, Instances: s.Instances, Answered: answered,
 		CallMS: float64(s.Took) / float64(time.Millisecond), BehindS: s.Behind.Seconds(), Leases: s.Leases,
-		Pending: s.Pending, LagS: s.Lag.Seconds(), Calls: s.Calls, FailedCalls: s.Failures, Told: s.Told, Learnt: s.Learnt,
+		Pending: s.Pending, LagS: s.Lag.Seconds(), Problem: s.Problem, Calls: s.Calls, FailedCalls: s.Failures, Told: s.Told, Learnt: s.Learnt,
 	}
 }
 

@@ -44,6 +44,8 @@ var closed = []struct {
 		"swivel is measured from outside, as any other proxy, so nothing of it may be inside"},
 	{"storage", []string{"breaker"}, nil,
 		"the journal works with any store, so it names none"},
+	{"cmd/swivel/internal/fleet", []string{"breaker", "storage"}, nil,
+		"what instances tell each other is decided without a server, a pool or a clock, so that a thousand of them can be simulated"},
 	{"storage/redis", []string{"storage"}, []string{"github.com/redis/go-redis/v9/..."},
 		"what a server is told is decided elsewhere, where it can be tried without one"},
 	{"storage/storetest", []string{"storage", "breaker"}, []string{"github.com/google/go-cmp/cmp"},

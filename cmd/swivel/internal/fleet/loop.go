@@ -44,6 +44,7 @@ type Status struct {
 	Pending   int           // proxies and items to be told
 	Lag       time.Duration // how long the first of them has been waiting; 0 if there is none
 
+	Problem         string // why the last call failed; "" if it did not
 	Calls, Failures uint64 // since the start
 	Told, Learnt    uint64 // proxies, likewise
 }
@@ -179,7 +180,7 @@ func (l *Loop) call(ctx context.Context) {
 	} else {
 		l.heard(answer, asked, heard)
 	}
-	l.publish(heard, heard.Sub(asked), err == nil)
+	l.publish(heard, heard.Sub(asked), err)
 }
 
 func (l *Loop) failed(err error, now time.Time) {
@@ -214,13 +215,16 @@ func (l *Loop) heard(answer storage.Synced, asked, heard time.Time) {
 	}
 }
 
-func (l *Loop) publish(now time.Time, took time.Duration, up bool) {
+func (l *Loop) publish(now time.Time, took time.Duration, problem error) {
 	i := l.instance
 	behind, _ := i.Skew()
 	s := &Status{
-		Up: up, Alone: i.Alone(now), Instances: i.instances, Answered: i.answered, Took: took, Behind: behind,
+		Up: problem == nil, Alone: i.Alone(now), Instances: i.instances, Answered: i.answered, Took: took, Behind: behind,
 		Leases: len(i.leases.held), Pending: len(i.book.queue) + len(i.book.backlog) + len(i.items),
 		Calls: l.counts.calls, Failures: l.counts.failures, Told: i.book.pushed, Learnt: i.book.learnt,
+	}
+	if problem != nil {
+		s.Problem = problem.Error()
 	}
 	if s.Pending > 0 {
 		s.Lag = max(0, now.Sub(i.soonAt))

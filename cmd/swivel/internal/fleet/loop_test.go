@@ -109,7 +109,7 @@ func TestIncidentIsOneLineAndItsEndAnother(t *testing.T) {
 		if got := d.took(); !slices.Equal(got, []string{"incident: gone"}) || d.tests != "all" {
 			t.Errorf("%q, tests %s", got, d.tests)
 		}
-		if s := l.Status(); s.Up || !s.Alone || s.Failures < 100 {
+		if s := l.Status(); s.Up || s.Problem != "gone" || !s.Alone || s.Failures < 100 {
 			t.Errorf("%+v", s)
 		}
 		h.set(nil, 0, 0)
