@@ -21,10 +21,12 @@ type entry struct {
 	sharedAt time.Time
 	success  storage.Moment // the last one that the hub is known to have
 
-	untold  bool // the fleet may not know the standing
-	against bool // it may know of failures that no success has ended: a later one is news
+	untold  bool      // the fleet may not know the standing
+	tellAt  time.Time // not before; see opened
+	against bool      // it may know of failures that no success has ended: a later one is news
 	queued  bool
 	waits   bool // for its successes to be told
+	used    bool // here, under this standing, and the fleet was told of what came of it
 }
 
 // book is the entries of all proxies that there was something to say of.
@@ -147,6 +149,7 @@ func (b *book) tell(id string, now time.Time) (storage.Known, bool) {
 	}
 	e := b.of(id)
 	moved := b.stand(id, e, share.Standing, share.Edition)
+	e.used = e.used || len(share.Failures)+len(share.Window) > 0
 	for _, at := range share.Failures {
 		e.misses = append(e.misses, storage.Miss{At: b.clock.moment(at), By: b.me})
 	}
@@ -156,9 +159,11 @@ func (b *book) tell(id string, now time.Time) (storage.Known, bool) {
 	told.Failures = slices.Clone(e.misses)
 	told.Window = b.counts(e, share.Window)
 	e.against = e.against || len(told.Failures) > 0
-	news := (moved || e.untold) && told.Stamp != 0 || len(told.Failures)+len(told.Window) > 0 || e.against && told.LastSuccess > e.success+translated
-	e.sharedAt, e.untold = now.Round(0), false
-	if share.Pending && !e.waits {
+	unheard := (moved || e.untold) && told.Stamp != 0
+	stood := unheard && !now.Before(e.tellAt)
+	news := stood || len(told.Failures)+len(told.Window) > 0 || e.against && told.LastSuccess > e.success+translated
+	e.sharedAt, e.untold = now.Round(0), unheard && !stood
+	if (share.Pending || e.untold) && !e.waits {
 		e.waits = true
 		b.waiting = append(b.waiting, reminder{id, now.Add(b.every)})
 	}
@@ -183,7 +188,7 @@ func (b *book) stand(id string, e *entry, s breaker.Standing, edition uint32) bo
 		stamp = max(stamp, e.known.Stamp+1)
 	}
 	e.stood, e.edition, e.known = true, edition, storage.Known{ProxyID: id}
-	e.misses, e.told, e.untold = nil, nil, true
+	e.misses, e.told, e.untold, e.tellAt, e.used = nil, nil, true, time.Time{}, false
 	if stamp == 0 {
 		return true
 	}
@@ -260,6 +265,7 @@ func (b *book) hear(k storage.Known, now time.Time) {
 		return
 	}
 	e := b.of(k.ProxyID)
+	queued := e.queued
 	e.success = max(e.success, k.LastSuccess)
 	if b.stand(k.ProxyID, e, standing, edition) {
 		b.note(k.ProxyID)
@@ -275,7 +281,7 @@ func (b *book) hear(k storage.Known, now time.Time) {
 			b.note(k.ProxyID)
 			return
 		}
-		e.stood, e.edition, e.known, e.misses, e.told = true, adopted, k.Alone(), nil, nil
+		e.stood, e.edition, e.known, e.misses, e.told, e.tellAt, e.used = true, adopted, k.Alone(), nil, nil, time.Time{}, false
 		b.learnt++
 	}
 	e.untold, e.against = false, len(k.Failures)+len(e.misses) > 0
@@ -283,17 +289,39 @@ func (b *book) hear(k storage.Known, now time.Time) {
 	if len(others.Failures) > 0 {
 		b.learnt++
 	}
+	used := e.used || queued
 	b.members.Learn(k.ProxyID, others, now)
+	b.opened(k.ProxyID, e, used, now)
 	if len(k.Failures) > 0 || slices.ContainsFunc(k.Window, func(c storage.Count) bool { return c.Failures > 0 }) {
 		b.join(k.ProxyID, e, now)
 	}
 }
 
+// opened looks whether what was heard has opened the breaker. All others hear it too
+// and open theirs, each for a rest of its own: who has used the proxy itself, and may
+// know more than the others, tells at once; these take that over, or tell in turn if
+// they hear of nothing.
+func (b *book) opened(id string, e *entry, used bool, now time.Time) {
+	s, edition, _, ok := b.members.Standing(id, now)
+	if !ok || !b.stand(id, e, s, edition) {
+		return
+	}
+	if !used {
+		e.tellAt = now.Add(othersTell + time.Duration(b.random.Int64N(int64(othersTell))))
+	}
+	b.note(id) // to be reminded of it, if it is not told
+}
+
+// othersTell is how long an instance waits for others to tell what all found out.
+const othersTell = 5 * time.Second
+
 // alike says whether two standings are one that two instances found at the same
-// time, or that one of them has from its database.
+// time, each with a rest that chance has made longer, or that one of them has from
+// its database.
 func alike(a, b storage.Known) bool {
-	near := func(x, y storage.Moment) bool { return max(x-y, y-x) < storage.Moment(time.Second.Microseconds()) }
-	return a.State == b.State && near(a.Stamp, b.Stamp) && near(a.Until, b.Until)
+	near := func(x, y, off storage.Moment) bool { return max(x-y, y-x) <= off }
+	return a.State == b.State && a.Cause == b.Cause && a.OpensInRow == b.OpensInRow &&
+		near(a.Stamp, b.Stamp, storage.Moment((2*othersTell).Microseconds())) && near(a.Until, b.Until, max(b.Until-b.Stamp, 0)/5+1_000_000)
 }
 
 // join has own successes told of a proxy that fails elsewhere.

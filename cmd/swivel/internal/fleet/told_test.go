@@ -53,3 +53,17 @@ func TestWhatWasHeardIsNotToldAgain(t *testing.T) {
 		t.Errorf("told %d times, want once", n)
 	}
 }
+
+// TestWhatAllFindOutIsToldByFew: five failures at five instances open the breakers of
+// all thirty, each by itself and until another time. All of them told that, and each
+// heard it from all.
+func TestWhatAllFindOutIsToldByFew(t *testing.T) {
+	r := newRig(t, 30, "p")
+	for _, n := range r.nodes[:5] {
+		n.attempt("p", breaker.Failure)
+	}
+	if n := r.told(15 * time.Second); n > 5+5+3 {
+		t.Errorf("told %d times", n)
+	}
+	r.want("p", breaker.Open)
+}
