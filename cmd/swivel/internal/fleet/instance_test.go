@@ -257,7 +257,7 @@ func TestThousandInstancesKeepTheirPace(t *testing.T) {
 	for _, n := range []int{0, 1, 3, 10, 100, 1000, 10_000} {
 		p := fleet.DefaultTimes().PaceOf(n)
 		calls := float64(max(n, 1)) / p.Gap.Seconds()
-		if p.Gap > 500*time.Millisecond || n <= 1000 && calls > 2001 || p.Known < 8 || p.Known > 256 {
+		if p.Gap > 500*time.Millisecond || n <= 1000 && calls > 5001 || p.Known < 4 || p.Known > 256 {
 			t.Errorf("%d instances: %+v, %.0f calls a second", n, p, calls)
 		}
 		if told := calls * float64(p.Known); n <= 1000 && told > 21_000 {

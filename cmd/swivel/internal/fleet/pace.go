@@ -34,7 +34,7 @@ func DefaultTimes() Times {
 	return Times{
 		Beat: 500 * time.Millisecond, Batch: 30 * time.Millisecond, Tally: time.Second, AloneAfter: 3 * time.Second,
 		LeaseFor: 5 * time.Second, LeaseAhead: time.Second, HoldFirst: 3 * time.Second, HoldMost: 5 * time.Minute,
-		Calls: 2000, Known: 20_000, Answers: 200_000,
+		Calls: 5000, Known: 20_000, Answers: 200_000,
 	}
 }
 
@@ -67,5 +67,5 @@ func (t Times) PaceOf(instances int) Pace {
 	gap := min(max(time.Duration(n)*time.Second/time.Duration(t.Calls), shortestGap), t.Beat)
 	share := gap.Seconds() / float64(n)
 	part := func(all, least int) int { return min(max(int(float64(all)*share), least), 256) }
-	return Pace{Gap: gap, Known: part(t.Known, 8), Answers: part(t.Answers, 32)}
+	return Pace{Gap: gap, Known: part(t.Known, 4), Answers: part(t.Answers, 32)}
 }
