@@ -17,10 +17,14 @@ func TestSimulationOfDisturbances(t *testing.T) {
 	}
 	a := newTable("Twenty proxies: ten are sound, five dead, five flap (dead for 20 s, well for 40 s).",
 		"instances", "what happens", "sound ones rested", "dead ones in use", "flapping: in use while dead", "rested while well", "until all agree", "longest rest")
-	for _, s := range append(disturbances, story{name: "there is no fleet", apart: true}) {
-		w := newWorld(setup{seed: 5, instances: n, rate: 2, proxies: make([]float64, 20), apart: s.apart, skew: s.skew, loss: s.loss})
+	for _, s := range append(disturbances, story{name: "there is no fleet", apart: true}, story{name: alone, apart: true}) {
+		instances, rate := n, 2.
+		if s.name == alone {
+			instances, rate = 1, 2*float64(n)
+		}
+		w := newWorld(setup{seed: 5, instances: instances, rate: rate, proxies: make([]float64, 20), apart: s.apart, skew: s.skew, loss: s.loss})
 		d := w.disturb(s.tell, lasts)
-		a.add(n, s.name, percent(d.sound.part, d.sound.of), percent(d.dead.part, d.dead.of), percent(d.down.part, d.down.of), percent(d.well.part, d.well.of), d.agreed, d.longest)
+		a.add(instances, s.name, percent(d.sound.part, d.sound.of), percent(d.dead.part, d.dead.of), percent(d.down.part, d.down.of), percent(d.well.part, d.well.of), d.agreed, d.longest)
 		if d.sound.part > 0 {
 			t.Errorf("%s: sound proxies rested", s.name)
 		}
@@ -42,6 +46,8 @@ var disturbances = []story{
 	{name: "the hub is away for 60 s", tell: hubGoesAway},
 	{name: "one instance in a hundred dies each second", tell: instancesDie},
 }
+
+const alone = "one instance has all of the traffic"
 
 func hubStartsAnew(w *world) { w.every(20*time.Second, w.hub.restart) }
 

@@ -14,7 +14,7 @@ func TestSimulationOfADeadProxy(t *testing.T) {
 		sizes, rates = []int{1, 3, 10, 100}, []float64{1}
 	}
 	a := newTable("A proxy dies that all use: attempts on it until all instances rest it.",
-		"instances", "exchanges a second of each", "without a fleet", "", "with", "", "of these within a call", "all know", "server")
+		"instances", "exchanges a second of each", "without a fleet", "", "with", "", "in flight within a call", "all know", "server")
 	for _, rate := range rates {
 		threshold := 0 // of one instance: more than five when it is busy
 		for _, n := range sizes {

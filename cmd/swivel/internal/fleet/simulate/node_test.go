@@ -71,17 +71,12 @@ func (n *node) member(index int) *member {
 	return m
 }
 
-func (n *node) join() {
-	n.callAt = n.w.now
-	n.callIf(n.callAt)
-}
-
 // plan has the hub called when the policy wants to.
 func (n *node) plan() {
 	if n.w.apart || n.calling || n.dead {
 		return
 	}
-	at := max(n.policy.Next().Sub(start)-n.skew, n.w.now)
+	at := n.w.now + max(0, n.policy.Next().Sub(n.now()))
 	if n.callAt == 0 || at < n.callAt {
 		n.callAt = at
 		n.w.after(at-n.w.now, func() { n.callIf(at) })

@@ -49,7 +49,7 @@ var stories = []story{
 	{name: "one instance in a hundred dies each second", late: 12 * time.Second, tell: instancesDie},
 	{name: "one answer in ten gets lost", late: 8 * time.Second, many: true, loss: 0.1},
 	{name: "the hub is stuck for 1.5 s, every 10 s", late: 8 * time.Second, tell: hubIsStuck},
-	{name: "the hub is away for 60 s, twice", late: 8 * time.Second, many: true, tell: hubGoesAway},
+	{name: "the hub is away for 60 s, twice", late: 10 * time.Second, many: true, tell: hubGoesAway},
 	{name: "the hub starts anew, empty, every 20 s", late: 6 * time.Second, many: true, tell: func(w *world) {
 		w.every(20*time.Second, w.hub.restart)
 	}},

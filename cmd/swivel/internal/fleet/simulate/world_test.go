@@ -66,7 +66,7 @@ func (w *world) start() *node {
 	w.names++
 	n := newNode(w, w.names)
 	if !w.apart {
-		w.after(time.Duration(w.random.Int64N(int64(w.times.Beat))), n.join)
+		w.after(time.Duration(w.random.Int64N(int64(w.times.Beat))), n.plan)
 	}
 	if w.rate > 0 {
 		w.after(w.pause(), n.exchange)
