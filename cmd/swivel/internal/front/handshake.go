@@ -20,7 +20,7 @@ func (c *client) handshake(within time.Duration) bool {
 	if c.front.isStopping() { // looked at only now, as in awaitRequest
 		return false
 	}
-	conn := tls.Server(c.tcp, c.front.TLS)
+	conn := tls.Server(&opening{TCPConn: c.tcp}, c.front.TLS)
 	_ = c.tcp.SetDeadline(time.Now().Add(within))
 	err := conn.Handshake() // a context here would cost a goroutine
 	_ = c.tcp.SetDeadline(time.Time{})
@@ -38,6 +38,8 @@ func (c *client) handshake(within time.Duration) bool {
 func (c *client) refuseHandshake(err error) {
 	var other tls.RecordHeaderError
 	switch {
+	case errors.Is(err, errSOCKS):
+		c.tellRefusal(newRequest("socks5"), refusedPlainText(), socks.AppendMethod(nil, socks.NoMethod))
 	case errors.As(err, &other) && other.Conn != nil:
 		c.refusePlainText(other.RecordHeader)
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, net.ErrClosed):
@@ -48,10 +50,8 @@ func (c *client) refuseHandshake(err error) {
 
 // refusePlainText answers what began like this.
 func (c *client) refusePlainText(first [5]byte) {
-	refused := reply.BadRequest(400, "this port speaks TLS: use an https:// proxy URL")
+	refused := refusedPlainText()
 	switch {
-	case first[0] == socks.Version:
-		c.tellRefusal(newRequest("socks5"), refused, socks.AppendMethod(nil, socks.NoMethod))
 	case string(first[:]) == "CONNE":
 		r := newRequest("connect")
 		r.method = "CONNECT"
@@ -62,6 +62,33 @@ func (c *client) refusePlainText(first [5]byte) {
 		c.front.warnOfHandshake(c, errNoTLS)
 	}
 }
+
+func refusedPlainText() *reply.Error {
+	return reply.BadRequest(400, "this port speaks TLS: use an https:// proxy URL")
+}
+
+// opening is a connection on which a ClientHello is to come. TLS looks at what has
+// come only when it has the five bytes of a record's header, and the greeting of
+// SOCKS5 is shorter with most clients, which then wait for an answer.
+type opening struct {
+	*net.TCPConn
+	begun bool
+}
+
+// Read implements net.Conn. Its error is errSOCKS if the first byte is one of
+// SOCKS5.
+func (o *opening) Read(b []byte) (int, error) {
+	n, err := o.TCPConn.Read(b)
+	if n > 0 && !o.begun {
+		o.begun = true
+		if b[0] == socks.Version {
+			return n, errSOCKS
+		}
+	}
+	return n, err
+}
+
+var errSOCKS = errors.New("it speaks SOCKS5 without TLS")
 
 var errNoTLS = errors.New("it speaks neither TLS nor another protocol that is known here")
 

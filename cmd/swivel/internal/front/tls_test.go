@@ -81,6 +81,7 @@ func TestWhoSpeaksNoTLSIsToldSoInItsOwnWords(t *testing.T) {
 		"GET http://example.test/ HTTP/1.1\r\nHost: example.test\r\n\r\n":                                 "HTTP/1.1 400 Bad Request\r\n",
 		"POST http://example.test/ HTTP/1.1\r\nContent-Length: 999999\r\n\r\n" + strings.Repeat("x", 1e6): "HTTP/1.1 400 Bad Request\r\n",
 		"\x05\x02\x00\x02\x05": "\x05\xff",
+		"\x05\x01\x00":         "\x05\xff", // less than TLS would wait for
 		"\x00\x01\x02\x03\x04": "",
 	} {
 		c := r.bare()
