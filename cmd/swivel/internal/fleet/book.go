@@ -43,6 +43,7 @@ type book struct {
 	joined  []string   // whose successes are to be told with the next call
 	waiting []reminder // and later, the soonest first
 	flight  []flying   // told in the call under way
+	behind  bool       // there is more to hear
 	pushed  uint64     // told since the beginning
 	learnt  uint64     // of others, likewise
 }
@@ -160,7 +161,7 @@ func (b *book) tell(id string, now time.Time) (storage.Known, bool) {
 	told.Window = b.counts(e, share.Window)
 	e.against = e.against || len(told.Failures) > 0
 	unheard := (moved || e.untold) && told.Stamp != 0
-	stood := unheard && !now.Before(e.tellAt)
+	stood := unheard && (e.tellAt.IsZero() || !b.behind && !now.Before(e.tellAt))
 	news := stood || len(told.Failures)+len(told.Window) > 0 || e.against && told.LastSuccess > e.success+translated
 	e.sharedAt, e.untold = now.Round(0), unheard && !stood
 	if (share.Pending || e.untold) && !e.waits {
@@ -299,8 +300,8 @@ func (b *book) hear(k storage.Known, now time.Time) {
 
 // opened looks whether what was heard has opened the breaker. All others hear it too
 // and open theirs, each for a rest of its own: who has used the proxy itself, and may
-// know more than the others, tells at once; these take that over, or tell in turn if
-// they hear of nothing.
+// know more than the others, tells at once; these take that over, or tell in turn when
+// they have heard all there is, and nothing of this.
 func (b *book) opened(id string, e *entry, used bool, now time.Time) {
 	s, edition, _, ok := b.members.Standing(id, now)
 	if !ok || !b.stand(id, e, s, edition) {

@@ -146,7 +146,7 @@ func (i *Instance) take(most int) (items []storage.Item) {
 func (i *Instance) Hear(answer storage.Synced, asked, now time.Time) (items []storage.Item) {
 	i.clock.learn(answer.Clock, asked, now)
 	i.answered, i.failures = now, 0
-	i.instances, i.more = answer.Instances, answer.More
+	i.instances, i.more, i.book.behind = answer.Instances, answer.More, answer.More
 	i.book.landed()
 	if i.life != answer.Life {
 		i.book.rejoin()
