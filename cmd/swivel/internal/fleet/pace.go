@@ -3,8 +3,9 @@ package fleet
 import "time"
 
 // Times are those of the policy, and the hub's share. All are promises to be read
-// in docs/fleet.md, which says why they are what they are; nothing configures them,
-// but the simulation tries others. The zero value stands for DefaultTimes.
+// in docs/fleet.md; docs/simulation.md says why they are what they are. Nothing
+// configures them, but the simulation tries others. The zero value stands for
+// DefaultTimes.
 type Times struct {
 	// Beat is how often an instance that has nothing to say looks for news, and
 	// keeps its leases.

@@ -8,6 +8,6 @@
 // hears of it.
 //
 // "go test" runs a short form; "make simulate" all of it, and prints the tables of
-// docs/fleet.md. Nothing depends on chance, nor on the machine, except what a call
+// docs/simulation.md. Nothing depends on chance, nor on the machine, except what a call
 // takes of a real server, which is measured last.
 package simulate

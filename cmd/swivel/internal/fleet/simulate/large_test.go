@@ -15,7 +15,7 @@ func TestSimulationOfALargePool(t *testing.T) {
 		pools = []large{
 			{someDead(100, 10_000, 10), 10 * time.Second, 9},
 			{someDead(1000, 10_000, 1), 15 * time.Second, 3},
-			{someDead(1000, 100_000, 1), 2 * time.Second, 3},
+			{someDead(1000, 100_000, 1), 3 * time.Second, 2},
 		}
 	}
 	for _, s := range pools {

@@ -11,7 +11,7 @@ import (
 )
 
 // What a call takes of the processor of a server, as TestServerTakes measured it;
-// the model of the hub reckons with it. See docs/fleet.md for the machine.
+// the model of the hub reckons with it. See docs/simulation.md.
 const (
 	perCall     = 20 * time.Microsecond
 	perTold     = 14 * time.Microsecond
