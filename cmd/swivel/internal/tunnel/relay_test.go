@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestEndsAreTakenForThoseOfTheSideTheyCameFrom(t *testing.T) {
@@ -310,5 +312,17 @@ func BenchmarkRelay(b *testing.B) {
 			reset(bench.client)
 			bench.ended()
 		})
+	}
+}
+
+// A sandbox may forbid splice; the bytes then go through buffers.
+func TestBulkPassesWhereNothingIsSpliced(t *testing.T) {
+	for _, err := range []error{unix.EINVAL, unix.ENOSYS, unix.EPERM} {
+		if !isUnknownCall(err) {
+			t.Errorf("%v ends a tunnel", err)
+		}
+	}
+	if isUnknownCall(unix.ECONNRESET) || isUnknownCall(io.EOF) {
+		t.Error("an end of the connection is taken for a system that does not splice")
 	}
 }

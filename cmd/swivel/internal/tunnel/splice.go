@@ -6,6 +6,8 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"swivel/pool/upstream/tcp"
 )
 
@@ -36,7 +38,7 @@ func spliceTo(dst io.Writer) tcp.Socket {
 
 // splice relays in the kernel while much moves. It returns without an error
 // when the stream has slowed down, so that an idle connection does not hold a
-// pipe, and when there is no pipe to be had.
+// pipe, and when there is no pipe to be had or a kernel or a sandbox knows no splice.
 func splice(dst, src tcp.Socket, patience time.Duration) (total int64, err error) {
 	p, err := newPipe(dst, src)
 	if err != nil {
@@ -51,7 +53,7 @@ func splice(dst, src tcp.Socket, patience time.Duration) (total int64, err error
 		}
 		n, err := p.fill()
 		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded):
+		case errors.Is(err, os.ErrDeadlineExceeded), isUnknownCall(err):
 			return total, nil
 		case err != nil:
 			return total, err
@@ -64,4 +66,10 @@ func splice(dst, src tcp.Socket, patience time.Duration) (total int64, err error
 			return total, writeError{err}
 		}
 	}
+}
+
+// isUnknownCall says that the system does not splice these two. Nothing has been
+// taken from either then.
+func isUnknownCall(err error) bool {
+	return err == unix.EINVAL || err == unix.ENOSYS || err == unix.EPERM
 }
