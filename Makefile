@@ -53,7 +53,7 @@ soak: build ## keep swivel busy for FOR (10m) with all kinds of clients and bad 
 	go build -o bin/swivel-bench ./cmd/swivel-bench
 	bin/swivel-bench soak --for $(FOR)
 
-simulate: ## simulate fleets of up to 1,000 instances for some minutes, and print the tables of docs/fleet.md
+simulate: ## simulate fleets of up to 1,000 instances for some minutes, and print the tables of docs/simulation.md
 	go test -count=1 -timeout 60m -v ./cmd/swivel/internal/fleet/simulate -args -simulate.full
 
 peers: ## install the proxies and clients that the tests talk to
