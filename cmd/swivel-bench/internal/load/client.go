@@ -62,12 +62,6 @@ func (c *Client) Close() {
 	}
 }
 
-// TunnelBeside does what Tunnel does, on a connection beside the one that is kept.
-func (c *Client) TunnelBeside() error {
-	beside := Client{proxy: c.proxy, buf: c.buf}
-	return beside.Tunnel()
-}
-
 // Detach hands the connection over to the caller, who closes it.
 func (c *Client) Detach() net.Conn {
 	conn := c.conn

@@ -43,7 +43,7 @@ func TestEachPeerServesBothKindsOfRequests(t *testing.T) {
 		}
 		c := load.NewClient(r.Addr)
 		for range 3 {
-			if err := c.TunnelBeside(); err != nil {
+			if err := load.NewClient(r.Addr).Tunnel(); err != nil {
 				t.Errorf("%s: tunnel: %v", k.Name, err)
 			}
 			if err := c.PlainAgain(); err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // BenchmarkFleetLatency compares how long exchanges take in a fleet whose server
-// is well, stopped, gone or full with how long they take without a fleet, in ten
+// is well, stopped, gone, emptied, read-only or full with how long they take without a fleet, in ten
 // pairs each. The figures are ratios of the 99th percentiles, medians of the
 // pairs; they should be at most 1.1.
 func BenchmarkFleetLatency(b *testing.B) {
@@ -29,6 +29,8 @@ func BenchmarkFleetLatency(b *testing.B) {
 		{"well", func() {}, func() {}},
 		{"stopped", server.Stop, server.Go},
 		{"gone", server.Kill, server.Restart},
+		{"emptied", func() { server.Do("FLUSHALL") }, func() {}},
+		{"a-replica", func() { server.Do("REPLICAOF", "127.0.0.1", "1") }, func() { server.Do("REPLICAOF", "NO", "ONE") }},
 		{"full", func() { server.Do("CONFIG", "SET", "maxmemory", "1") }, func() {}},
 	} {
 		c.spoil()
