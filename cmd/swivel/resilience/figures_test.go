@@ -3,6 +3,8 @@ package resilience
 import (
 	"slices"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // figures is everything that was counted.
@@ -10,8 +12,8 @@ type figures struct {
 	*run
 	samples []sample // without those that the kill cut off
 	visits  []visit
-	changes []line // of breakers
-	cut     int    // exchanges that fell into the restart
+	changes []swiveltest.Line // of breakers
+	cut     int               // exchanges that fell into the restart
 }
 
 // leaveOutTheRestart takes out what no proxy daemon could have served: exchanges
@@ -93,8 +95,8 @@ func (f *figures) afterLearning() (took []time.Duration) {
 // another bad proxy as well, which nobody knew to be bad.
 func (f *figures) probing() (opened []time.Duration) {
 	for _, l := range f.lines {
-		if l.Message == "exchange" && l.Status == 200 && l.began().After(f.phases[0].end) && l.onlyProbeIsBad() {
-			opened = append(opened, time.Duration(l.Opened*float64(time.Millisecond)))
+		if l.Message == "exchange" && l.Status == 200 && l.Began().After(f.phases[0].end) && onlyProbeIsBad(l) {
+			opened = append(opened, l.Opened.Duration())
 		}
 	}
 	slices.Sort(opened)

@@ -3,6 +3,8 @@ package resilience
 import (
 	"sync"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // fate is what became of an attempt, as its upstream saw it.
@@ -53,13 +55,13 @@ func (l *ledger) note(v *visit, f fate) {
 // them but the daemon, so they are taken from its log; that of a daemon that
 // was killed holds all exchanges that had ended. The end of the exchange is a
 // little late for the attempt: none is taken to be in a rest that was over.
-func (l *ledger) refused(lines []line) {
+func (l *ledger) refused(lines []swiveltest.Line) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, line := range lines {
 		for _, a := range line.Attempts {
 			if a.Signal == "dial_refused" {
-				l.visits = append(l.visits, &visit{upstream: a.Proxy, target: line.Target, at: line.Time})
+				l.visits = append(l.visits, &visit{upstream: a.Name, target: line.Target, at: line.Time})
 			}
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // phase is a time of the run with its figures.
@@ -25,7 +27,7 @@ func (p *phase) holds(at time.Time) bool { return !at.Before(p.begin) && at.Befo
 
 // measure fills in the figures. An exchange belongs to the phase in which it was
 // due, an attempt to the one in which it was made.
-func (p *phase) measure(samples []sample, visits []visit, changes []line) {
+func (p *phase) measure(samples []sample, visits []visit, changes []swiveltest.Line) {
 	for _, s := range samples {
 		if !p.holds(s.at) || s.target == deadTarget {
 			continue
@@ -53,7 +55,7 @@ func (p *phase) measure(samples []sample, visits []visit, changes []line) {
 	}
 	for _, c := range changes {
 		if p.holds(c.Time) && c.To == "open" {
-			p.opened = append(p.opened, c.Proxy+" ("+c.Rule+")")
+			p.opened = append(p.opened, c.Name+" ("+c.Rule+")")
 		}
 	}
 }

@@ -2,8 +2,6 @@ package resilience
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -44,16 +42,12 @@ func soundDelay(i int) time.Duration {
 	return 5*time.Millisecond + time.Duration(i)*25*time.Millisecond/(soundCount-1)
 }
 
-// writeList writes the proxy list into dir.
-func (all upstreams) writeList(t *testing.T, dir string) {
-	t.Helper()
-	var text strings.Builder
+// list are the lines of the proxy list.
+func (all upstreams) list() (lines []string) {
 	for _, u := range all {
-		fmt.Fprintf(&text, "http://%s name=%s\n", u.hostPort, u.name)
+		lines = append(lines, fmt.Sprintf("http://%s name=%s", u.hostPort, u.name))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "proxies.txt"), []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	return lines
 }
 
 // isSound says whether an upstream worked all the time.

@@ -132,8 +132,8 @@ func (f *figures) checkDeadTarget(t *testing.T, p promise) {
 		t.Errorf("%s was opened while a target was down", name)
 	}
 	for _, c := range f.changes {
-		if f.phase(deadTargetPhase).holds(c.Time) && c.To == "open" && isSound(c.Proxy) {
-			t.Errorf("%s was opened while a target was down, by rule %s", c.Proxy, c.Rule)
+		if f.phase(deadTargetPhase).holds(c.Time) && c.To == "open" && isSound(c.Name) {
+			t.Errorf("%s was opened while a target was down, by rule %s", c.Name, c.Rule)
 		}
 	}
 }

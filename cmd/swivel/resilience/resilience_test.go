@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // form is how long everything takes.
@@ -43,12 +45,12 @@ const (
 // run is the whole course.
 type run struct {
 	form      form
-	dir       string
+	setup     swiveltest.Setup
 	ledger    *ledger
 	upstreams upstreams
-	daemon    *daemon
+	daemon    *swiveltest.Daemon
 	load      *load
-	lines     []line // of daemons that have ended
+	lines     []swiveltest.Line // of daemons that have ended
 	phases    []*phase
 
 	recoveries []recovery
@@ -77,11 +79,11 @@ func TestResilience(t *testing.T) {
 	if *long {
 		form, promise = longForm, longPromise
 	}
-	r := &run{form: form, dir: t.TempDir(), ledger: &ledger{}, wronged: map[string]bool{}}
+	r := &run{form: form, ledger: &ledger{}, wronged: map[string]bool{}}
 	r.upstreams = newUpstreams(t, r.ledger)
-	r.upstreams.writeList(t, r.dir)
-	r.daemon = startDaemon(t, r.dir, r.form.env)
-	r.load = startLoad(r.daemon.listen)
+	r.setup = swiveltest.Setup{Dir: t.TempDir(), Lines: r.upstreams.list(), Env: r.form.env, Logs: *logs}
+	r.daemon = startDaemon(t, r.setup)
+	r.load = startLoad(r.daemon.Listen)
 
 	r.during(t, learning, func() { r.pass(t, r.form.learn) })
 	r.during(t, steady, func() { r.pass(t, r.form.steady) })
@@ -110,8 +112,8 @@ func (r *run) pass(t *testing.T, d time.Duration) {
 	t.Helper()
 	select {
 	case <-time.After(d):
-	case <-r.daemon.ended:
-		t.Fatalf("swivel ended: %s", r.daemon.output(t))
+	case <-r.daemon.Ended():
+		t.Fatalf("swivel ended: %s", r.daemon.Output(t))
 	}
 }
 
@@ -133,8 +135,8 @@ func (r *run) twoRecover(t *testing.T) {
 	var served []<-chan struct{}
 	for _, name := range []string{"closed-1", silent} {
 		one := recovery{name: name, at: time.Now()}
-		m := r.daemon.members(t)[name]
-		one.state, one.due = m.State, m.restsUntil()
+		m := r.daemon.Members(t)[name]
+		one.state, one.due = m.State, restsUntil(m)
 		if one.due.Before(one.at) {
 			one.due = one.at
 		}
@@ -159,9 +161,9 @@ func (r *run) restingSilent(t *testing.T) string {
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
 	for {
-		members := r.daemon.members(t)
+		members := r.daemon.Members(t)
 		for _, name := range []string{"silent-1", "silent-2"} {
-			if members[name].restsUntil().After(time.Now()) {
+			if restsUntil(members[name]).After(time.Now()) {
 				return name
 			}
 		}
@@ -181,17 +183,17 @@ const storedWithin = 500 * time.Millisecond
 // knows.
 func (r *run) killAndStart(t *testing.T) {
 	r.restart.restsUntil = map[string]time.Time{}
-	for name, m := range r.daemon.members(t) {
-		if until := m.restsUntil(); !until.IsZero() {
+	for name, m := range r.daemon.Members(t) {
+		if until := restsUntil(m); !until.IsZero() {
 			r.restart.restsUntil[name] = until
 		}
 	}
 	r.pass(t, storedWithin)
 	r.restart.killed = time.Now()
-	r.daemon.kill(t)
-	r.lines = r.daemon.lines(t)
-	r.daemon = startDaemon(t, r.dir, r.form.env)
-	r.load.proxy.Store(&r.daemon.listen)
+	r.daemon.Kill(t)
+	r.lines = r.daemon.Lines(t, "")
+	r.daemon = startDaemon(t, r.setup)
+	r.load.proxy.Store(&r.daemon.Listen)
 	r.restart.ready = time.Now()
 }
 
@@ -205,7 +207,7 @@ func (r *run) deadTarget(t *testing.T) {
 	for {
 		select {
 		case <-look.C:
-			for name, m := range r.daemon.members(t) {
+			for name, m := range r.daemon.Members(t) {
 				if isSound(name) && m.State != "closed" {
 					r.wronged[name] = true
 				}
@@ -220,7 +222,7 @@ func (r *run) deadTarget(t *testing.T) {
 func (r *run) figures(t *testing.T) *figures {
 	t.Helper()
 	f := &figures{run: r, samples: r.load.end()}
-	r.lines = append(r.lines, r.daemon.lines(t)...)
+	r.lines = append(r.lines, r.daemon.Lines(t, "")...)
 	r.ledger.refused(r.lines)
 	f.visits = r.ledger.all()
 	f.findServed()

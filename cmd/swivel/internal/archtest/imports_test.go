@@ -42,6 +42,8 @@ var closed = []struct {
 		"reading a protocol is one thing, serving it another"},
 	{"cmd/swivel-bench", []string{"cmd/swivel-bench/..."}, []string{"github.com/alecthomas/kong"},
 		"swivel is measured from outside, as any other proxy, so nothing of it may be inside"},
+	{"cmd/swivel/internal/swiveltest", nil, nil,
+		"it looks at swivel from outside, as its users do: what it knew from inside, no test would notice to be wrong"},
 	{"storage", []string{"breaker"}, nil,
 		"the journal works with any store, so it names none"},
 	{"cmd/swivel/internal/fleet", []string{"breaker", "storage"}, nil,
@@ -52,7 +54,7 @@ var closed = []struct {
 		"every store runs the same tests, so they cannot know one of them"},
 }
 
-// confined says where alone a library may be imported.
+// confined says where alone a library may be imported; nil: by tests only.
 var confined = []struct {
 	library string
 	where   []string
@@ -86,6 +88,8 @@ var confined = []struct {
 		"importing it adds handlers to the default mux of the whole process"},
 	{"pgregory.net/rapid", nil,
 		"it is for tests, and registers flags when it is imported"},
+	{"swivel/cmd/swivel/internal/swiveltest", nil,
+		"it is for tests: a program that builds and starts swivel is another one"},
 	{"github.com/google/go-cmp", []string{"storage/storetest"},
 		"it is for tests, and panics on fields that it may not read"},
 }

@@ -1,5 +1,0 @@
-//go:build race
-
-package resilience
-
-const raceDetector = true
