@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // twoUpstreams are the list of a pool in which breakers change.
@@ -21,13 +23,13 @@ var quickBreakers = []string{"SWIVEL_BREAKER_OPEN_TIMEOUT=300ms", "SWIVEL_BREAKE
 
 // changes lets breakers open and close until so many more have, under traffic
 // that nobody may be hurt in.
-func changes(t *testing.T, d *daemon, turns *upstream, more int) {
+func changes(t *testing.T, d daemon, turns *upstream, more int) {
 	t.Helper()
 	defer turns.follow(sound)
-	want := len(d.lines(t, "breaker")) + more
-	for n := 0; len(d.lines(t, "breaker")) < want; n++ {
+	want := len(d.Lines(t, "breaker")) + more
+	for n := 0; len(d.Lines(t, "breaker")) < want; n++ {
 		turns.follow([]func(*visit){sound, gateway}[n/40%2])
-		if _, err := (client{proxy: d.listen}).visit("t.test:443"); err != nil {
+		if _, err := (client{proxy: d.Listen}).visit("t.test:443"); err != nil {
 			t.Fatalf("a client was hurt: %v", err)
 		}
 	}
@@ -37,10 +39,10 @@ func changes(t *testing.T, d *daemon, turns *upstream, more int) {
 func TestDatabaseLocked(t *testing.T) {
 	t.Parallel()
 	lines, turns := twoUpstreams(t)
-	d := startDaemon(t, setup{lines: lines, env: quickBreakers})
+	d := startDaemon(t, swiveltest.Setup{Lines: lines, Env: quickBreakers})
 	changes(t, d, turns, 4)
 	held := either(7*time.Second, 30*time.Second) // more than the five seconds for which a write waits
-	other := openDB(t, d.db)
+	other := openDB(t, d.DB)
 	defer other.Close()
 	if _, err := other.Exec("BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
@@ -49,7 +51,7 @@ func TestDatabaseLocked(t *testing.T) {
 	for over := time.Now().Add(held); time.Now().Before(over); visits++ {
 		turns.follow([]func(*visit){sound, gateway}[visits/40%2])
 		began := time.Now()
-		if _, err := (client{proxy: d.listen}).visit("t.test:443"); err != nil {
+		if _, err := (client{proxy: d.Listen}).visit("t.test:443"); err != nil {
 			t.Fatalf("a client was hurt: %v", err)
 		}
 		slowest = max(slowest, time.Since(began))
@@ -59,8 +61,8 @@ func TestDatabaseLocked(t *testing.T) {
 	if _, err := other.Exec("ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 15*time.Second, "the database is written again", func() bool { return len(d.lines(t, recovered)) == 1 })
-	if n := len(d.lines(t, incident)); n != 1 {
+	swiveltest.Eventually(t, 15*time.Second, "the database is written again", func() bool { return len(d.Lines(t, recovered)) == 1 })
+	if n := len(d.Lines(t, incident)); n != 1 {
 		t.Errorf("%d lines about one incident", n)
 	}
 	if slowest > 2*time.Second {
@@ -109,36 +111,36 @@ func TestDatabaseFile(t *testing.T) {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
 			lines, turns := twoUpstreams(t)
-			s := setup{dir: t.TempDir(), lines: lines, env: quickBreakers}
+			s := swiveltest.Setup{Dir: t.TempDir(), Lines: lines, Env: quickBreakers}
 			first := startDaemon(t, s)
 			changes(t, first, turns, 2)
-			first.stop(t) // from here on the file is complete, and the log new
+			first.Stop(t) // from here on the file is complete, and the log new
 			d := startDaemon(t, s)
 			changes(t, d, turns, 4)
-			eventually(t, 15*time.Second, "everything is stored", func() bool { return d.metric(t, "swivel_journal_pending_records") == 0 })
-			if err := harm(d.db); err != nil {
+			swiveltest.Eventually(t, 15*time.Second, "everything is stored", func() bool { return d.Metric(t, "swivel_journal_pending_records") == 0 })
+			if err := harm(d.DB); err != nil {
 				t.Fatal(err)
 			}
 			changes(t, d, turns, 6)
-			if n := len(d.lines(t, incident)); n > 1 {
+			if n := len(d.Lines(t, incident)); n > 1 {
 				t.Errorf("%d lines about one incident", n)
 			}
-			told := len(d.lines(t, incident)) == 1
+			told := len(d.Lines(t, incident)) == 1
 			if name == "log deleted" || name == "index deleted" {
 				d.nothingIsLost(t) // as a kill would leave it
 			}
-			code := d.stop(t)
+			code := d.Stop(t)
 			if told != (code == 1) && code != 0 {
 				t.Errorf("exit code %d, and the incident was told: %v", code, told)
 			}
-			if info, err := os.Stat(d.db); err == nil && (info.IsDir() || strings.Contains(name, "text")) {
+			if info, err := os.Stat(d.DB); err == nil && (info.IsDir() || strings.Contains(name, "text")) {
 				note(t, "under the daemon", "told: %v; exit code %d; then refused, as it should be", told, code)
 				return
 			}
 			again := startDaemon(t, s)
 			changes(t, again, turns, 2)
 			again.nothingIsLost(t)
-			aside := len(again.lines(t, "the database was damaged")) > 0
+			aside := len(again.Lines(t, "the database was damaged")) > 0
 			note(t, "under the daemon", "told: %v; exit code %d; then starts, damage found: %v", told, code, aside)
 		})
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 const noFiles = "cannot serve more connections"
@@ -19,8 +21,8 @@ const noFiles = "cannot serve more connections"
 func TestDescriptors(t *testing.T) {
 	t.Parallel()
 	u := newUpstream(t, sound)
-	d := startDaemon(t, setup{lines: []string{u.hostPort}, shell: "ulimit -n 150"})
-	c := client{proxy: d.listen}
+	d := startDaemon(t, swiveltest.Setup{Lines: []string{u.hostPort}, Shell: "ulimit -n 150"})
+	c := client{proxy: d.Listen}
 	open, _, err := c.open("t.test:443")
 	if err != nil {
 		t.Fatal(err)
@@ -34,12 +36,12 @@ func TestDescriptors(t *testing.T) {
 		}
 		crowd.leave(t, open)
 		servedAgain(t, d, c)
-		note(t, "150 descriptors, 400 clients", "open tunnels go on, everybody served when they are gone; lines about it: %d", len(d.lines(t, noFiles)))
+		note(t, "150 descriptors, 400 clients", "open tunnels go on, everybody served when they are gone; lines about it: %d", len(d.Lines(t, noFiles)))
 	})
 	t.Run("behind-its-back", func(t *testing.T) {
-		lines := len(d.lines(t, noFiles))
+		lines := len(d.Lines(t, noFiles))
 		limit := func(files uint64) {
-			if err := unix.Prlimit(d.pid(), unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: files, Max: 150}, nil); err != nil {
+			if err := unix.Prlimit(d.PID(), unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: files, Max: 150}, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -57,15 +59,15 @@ func TestDescriptors(t *testing.T) {
 		limit(150)
 		crowd.leave(t, open)
 		servedAgain(t, d, c)
-		if m := d.members(t); len(m) != 1 {
+		if m := d.Members(t); len(m) != 1 {
 			t.Fatal(m)
 		}
-		for _, m := range d.members(t) {
+		for _, m := range d.Members(t) {
 			if m.State != "closed" {
 				t.Error("the proxy was blamed for it")
 			}
 		}
-		note(t, "limit lowered while it runs", "clients were told %q; nobody blamed; lines about it: %d more", codes, len(d.lines(t, noFiles))-lines)
+		note(t, "limit lowered while it runs", "clients were told %q; nobody blamed; lines about it: %d more", codes, len(d.Lines(t, noFiles))-lines)
 	})
 	_ = open.Close()
 	after := d.settles(t, 10*time.Second, held{files: 16, goroutines: 150}) // with workers that 100 clients have made
@@ -73,10 +75,10 @@ func TestDescriptors(t *testing.T) {
 }
 
 // lowestFree is the number that the next descriptor gets.
-func (d *daemon) lowestFree(t *testing.T) (n uint64) {
+func (d daemon) lowestFree(t *testing.T) (n uint64) {
 	t.Helper()
 	for {
-		if _, err := os.Lstat(fmt.Sprintf("/proc/%d/fd/%d", d.pid(), n)); err != nil {
+		if _, err := os.Lstat(fmt.Sprintf("/proc/%d/fd/%d", d.PID(), n)); err != nil {
 			return n
 		}
 		n++
@@ -86,10 +88,10 @@ func (d *daemon) lowestFree(t *testing.T) (n uint64) {
 // crowd is clients that connect and say nothing.
 type crowd []net.Conn
 
-func newCrowd(t *testing.T, d *daemon, n int) (all crowd) {
+func newCrowd(t *testing.T, d daemon, n int) (all crowd) {
 	t.Helper()
 	for range n {
-		c, err := (*network)(nil).dial(context.Background(), "tcp", d.listen)
+		c, err := (*network)(nil).dial(context.Background(), "tcp", d.Listen)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,9 +112,9 @@ func (all crowd) leave(t *testing.T, open *tunnel) {
 }
 
 // servedAgain wants a client to be served soon, and others then without a miss.
-func servedAgain(t *testing.T, d *daemon, c client) {
+func servedAgain(t *testing.T, d daemon, c client) {
 	t.Helper()
-	eventually(t, 10*time.Second, "a client is served again", func() bool { _, err := c.visit("t.test:443"); return err == nil })
+	swiveltest.Eventually(t, 10*time.Second, "a client is served again", func() bool { _, err := c.visit("t.test:443"); return err == nil })
 	for range 20 {
 		if _, err := c.visit("t.test:443"); err != nil {
 			t.Errorf("a client was hurt: %v", err)

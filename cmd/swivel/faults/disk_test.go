@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 type diskTest struct {
 	disk   string
 	bad    *upstream // of many proxies
-	daemon *daemon
+	daemon daemon
 }
 
 // newDisk mounts a file system of so many KiB. A limit for the size of a process's
@@ -42,7 +44,7 @@ func newDisk(t *testing.T, kib int) *diskTest {
 	for i := range 400 {                                        // each is somebody else to swivel, with a row of its own
 		lines = append(lines, fmt.Sprintf("u%d:p@%s name=bad-%d", i, d.bad.hostPort, i))
 	}
-	d.daemon = startDaemon(t, setup{dir: d.disk, lines: lines})
+	d.daemon = startDaemon(t, swiveltest.Setup{Dir: d.disk, Lines: lines})
 	return d
 }
 
@@ -50,9 +52,9 @@ func newDisk(t *testing.T, kib int) *diskTest {
 // a client may notice.
 func (d *diskTest) use(t *testing.T, more float64) {
 	t.Helper()
-	want := d.daemon.metric(t, "swivel_attempts_total") + more
-	for n := 0; n%50 > 0 || d.daemon.metric(t, "swivel_attempts_total") < want; n++ {
-		if _, err := (client{proxy: d.daemon.listen}).visit(fmt.Sprintf("t%d.test:443", n)); err != nil {
+	want := d.daemon.Metric(t, "swivel_attempts_total") + more
+	for n := 0; n%50 > 0 || d.daemon.Metric(t, "swivel_attempts_total") < want; n++ {
+		if _, err := (client{proxy: d.daemon.Listen}).visit(fmt.Sprintf("t%d.test:443", n)); err != nil {
 			t.Fatalf("a client was hurt: %v", err)
 		}
 	}
@@ -62,24 +64,24 @@ func (d *diskTest) use(t *testing.T, more float64) {
 // many beginnings.
 func (d *diskTest) incidents(t *testing.T, want int) {
 	t.Helper()
-	eventually(t, 15*time.Second, "the database is written again", func() bool { return len(d.daemon.lines(t, recovered)) == want })
-	if begins := d.daemon.lines(t, incident); len(begins) != want {
+	swiveltest.Eventually(t, 15*time.Second, "the database is written again", func() bool { return len(d.daemon.Lines(t, recovered)) == want })
+	if begins := d.daemon.Lines(t, incident); len(begins) != want {
 		t.Errorf("%d lines say that the database cannot be written, want %d", len(begins), want)
 	}
 }
 
 // nothingIsLost compares what the daemon knows with what is stored, when all is
 // quiet.
-func (d *daemon) nothingIsLost(t *testing.T) (rows int) {
+func (d daemon) nothingIsLost(t *testing.T) (rows int) {
 	t.Helper()
-	eventually(t, 15*time.Second, "everything is stored", func() bool { return d.metric(t, "swivel_journal_pending_records") == 0 })
-	known, s := d.members(t), readStored(t, d.db)
+	swiveltest.Eventually(t, 15*time.Second, "everything is stored", func() bool { return d.Metric(t, "swivel_journal_pending_records") == 0 })
+	known, s := d.Members(t), readStored(t, d.DB)
 	if s.integrity != "ok" {
 		t.Fatalf("integrity_check: %s", s.integrity)
 	}
 	for name, m := range known {
 		r, found := s.breakers[m.ID]
-		if m.State != r.state && (found || m.State != "closed") || m.State == "open" && !same(seconds(*m.NextTestTime), r.next) {
+		if m.State != r.state && (found || m.State != "closed") || m.State == "open" && !same(m.Due(), r.next) {
 			t.Errorf("%s is %+v and stored as %+v", name, m, r)
 		}
 	}
@@ -103,7 +105,7 @@ func TestDiskFull(t *testing.T) {
 		}
 		_ = f.Close()
 		d.use(t, 400)
-		eventually(t, 10*time.Second, "the incident is told", func() bool { return len(d.daemon.lines(t, incident)) == i+1 })
+		swiveltest.Eventually(t, 10*time.Second, "the incident is told", func() bool { return len(d.daemon.Lines(t, incident)) == i+1 })
 		if err := os.Remove(filler); err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +113,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	rows := d.daemon.nothingIsLost(t)
 	note(t, "disk full (tmpfs)", "%d times, one line each; %d rows, all as the daemon knew them", times, rows)
-	if code := d.daemon.stop(t); code != 0 {
+	if code := d.daemon.Stop(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // speaker is the proxy's side of a protocol: it takes turns, reading so many
@@ -126,7 +128,7 @@ func (c throttled) Write(p []byte) (int, error) {
 
 // handshakeTest is a daemon with a proxy for each way to go wrong.
 type handshakeTest struct {
-	daemon  *daemon
+	daemon  daemon
 	scripts map[string]script // by the name of the proxy
 	wg      sync.WaitGroup
 }
@@ -154,7 +156,7 @@ func TestHandshake(t *testing.T) {
 	stalling := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return h.scripts[name].harm != stalls })
 	before := h.daemon.holds(t)
 	h.ask(t, stalling[:64]) // at once, so that the workers that are kept for later are there
-	eventually(t, 10*time.Second, "the connections are closed", func() bool { return h.daemon.files(t) <= before.files+4 })
+	swiveltest.Eventually(t, 10*time.Second, "the connections are closed", func() bool { return h.daemon.Files(t) <= before.files+4 })
 	before = h.daemon.holds(t)
 	slowest := h.ask(t, names)
 	after := h.daemon.settles(t, 15*time.Second, before)
@@ -165,7 +167,7 @@ func TestHandshake(t *testing.T) {
 
 // setup starts a listener for each way. TLS says some 1,500 bytes, of which the
 // short form takes every 50th.
-func (h *handshakeTest) setup(t *testing.T) (s setup) {
+func (h *handshakeTest) setup(t *testing.T) (s swiveltest.Setup) {
 	t.Helper()
 	identity := selfSigned(t)
 	for protocol, sp := range speakers() {
@@ -184,11 +186,11 @@ func (h *handshakeTest) setup(t *testing.T) (s setup) {
 				}
 				name := fmt.Sprintf("%s-%s-%d", protocol, harm, n)
 				h.scripts[name] = script{sp, harm, n}
-				s.lines = append(s.lines, fmt.Sprintf(sp.address, h.listen(t, h.scripts[name], identity))+" name="+name+sp.keys)
+				s.Lines = append(s.Lines, fmt.Sprintf(sp.address, h.listen(t, h.scripts[name], identity))+" name="+name+sp.keys)
 			}
 		}
 	}
-	s.env = []string{"SWIVEL_ATTEMPTS_HANDSHAKE_TIMEOUT=1s", "SWIVEL_ATTEMPTS_RESPONSE_TIMEOUT=1s", "SWIVEL_ATTEMPTS_ATTEMPTS=1", "SWIVEL_ATTEMPTS_HEDGE_AFTER=off",
+	s.Env = []string{"SWIVEL_ATTEMPTS_HANDSHAKE_TIMEOUT=1s", "SWIVEL_ATTEMPTS_RESPONSE_TIMEOUT=1s", "SWIVEL_ATTEMPTS_ATTEMPTS=1", "SWIVEL_ATTEMPTS_HEDGE_AFTER=off",
 		"SWIVEL_BREAKER_CONSECUTIVE_FAILURES=0", "SWIVEL_BREAKER_ERROR_RATIO=1", "SWIVEL_BREAKER_MIN_SAMPLES=1000", "SWIVEL_TARGETS_REST=1ms", "SWIVEL_TARGETS_MAX_REST=1ms"}
 	return s
 }

@@ -41,7 +41,7 @@ func (h *handshakeTest) ask(t *testing.T, names []string) (slowest time.Duration
 }
 
 func (h *handshakeTest) one(name string) (answer, error) {
-	c := client{proxy: h.daemon.listen, user: "u+proxy=" + name}
+	c := client{proxy: h.daemon.Listen, user: "u+proxy=" + name}
 	if h.scripts[name].plain {
 		return c.get("t.test")
 	}
@@ -77,9 +77,9 @@ func (h *handshakeTest) words(name string) []string {
 // checkSignals looks what the log says of each attempt.
 func (h *handshakeTest) checkSignals(t *testing.T) {
 	t.Helper()
-	h.daemon.logIsComplete(t)
+	h.daemon.AwaitLog(t)
 	seen := map[string]bool{}
-	for _, l := range h.daemon.lines(t, "exchange") {
+	for _, l := range h.daemon.Lines(t, "exchange") {
 		for _, a := range l.Attempts {
 			seen[a.Name] = true
 			if words := h.words(a.Name); !slices.Contains(words, a.Signal) {

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // What the journal promises: how old a change may be that a kill loses. In the
@@ -17,10 +19,10 @@ func othersWithin() time.Duration { return either(2*time.Second, time.Second) }
 // killTest is a pool in which breakers open and close all the time, and what is
 // to outlive each kill.
 type killTest struct {
-	setup     setup
+	setup     swiveltest.Setup
 	upstreams map[string]*upstream
 	ids       map[string]string // by name, of the first life
-	daemon    *daemon
+	daemon    daemon
 	load      *load
 
 	mu       sync.Mutex
@@ -54,11 +56,11 @@ func TestKill(t *testing.T) {
 		"dead-1": gateway, "dead-2": gateway, "login": login, "denies": denies("banned"), "paused": sound, "toggled": sound,
 	} {
 		k.upstreams[name] = newUpstream(t, behave)
-		k.setup.lines = append(k.setup.lines, k.upstreams[name].hostPort+" name="+name)
+		k.setup.Lines = append(k.setup.Lines, k.upstreams[name].hostPort+" name="+name)
 	}
-	k.setup.dir = t.TempDir()
-	program(t) // built now, so that the first start is like the others
-	k.setup.env = []string{"SWIVEL_BREAKER_OPEN_TIMEOUT=400ms", "SWIVEL_BREAKER_MAX_OPEN_TIMEOUT=4s", "SWIVEL_BREAKER_REFUSED_TIMEOUT=4s",
+	k.setup.Dir = t.TempDir()
+	swiveltest.Program(t) // built now, so that the first start is like the others
+	k.setup.Env = []string{"SWIVEL_BREAKER_OPEN_TIMEOUT=400ms", "SWIVEL_BREAKER_MAX_OPEN_TIMEOUT=4s", "SWIVEL_BREAKER_REFUSED_TIMEOUT=4s",
 		"SWIVEL_BREAKER_CONSECUTIVE_FAILURES=2", "SWIVEL_BREAKER_SLOW_START=100ms", "SWIVEL_BANS_REST=1h", "SWIVEL_RESTART_PROBE_RATE=1000"}
 	rounds := either(5, 200)
 	for round := range rounds {
@@ -77,15 +79,15 @@ func (k *killTest) round(t *testing.T, round int) {
 	t.Helper()
 	var before stored
 	if round > 0 {
-		before = readStored(t, k.daemon.db)
+		before = readStored(t, k.daemon.DB)
 	}
 	began := time.Now()
 	k.daemon = startDaemon(t, k.setup)
 	k.ready = append(k.ready, time.Since(began))
 	k.looksRestored(t, before)
 	k.keepsSessions(t, k.told)
-	if round == 0 && k.daemon.post(t, "/api/v1/proxies/"+k.ids["paused"]+"/pause", `{"reason": "for good"}`) != 200 {
-		t.Fatal("no pause")
+	if round == 0 {
+		k.put(t, "paused", "pause")
 	}
 	k.startLoad()
 	life := 150*time.Millisecond + rand.N(300*time.Millisecond)
@@ -98,14 +100,14 @@ func (k *killTest) round(t *testing.T, round int) {
 		}
 	}
 	k.toggle(t)
-	asked, known := time.Now(), k.daemon.members(t)
+	asked, known := time.Now(), k.daemon.Members(t)
 	k.told = k.knownSessions()
 	pass(urgentWithin() - time.Since(asked))
 	killed := time.Now()
-	k.daemon.kill(t)
+	k.daemon.Kill(t)
 	k.good += k.load.end(t, killed)
-	k.transitions += len(k.daemon.lines(t, "breaker"))
-	after := readStored(t, k.daemon.db)
+	k.transitions += len(k.daemon.Lines(t, "breaker"))
+	after := readStored(t, k.daemon.DB)
 	if after.integrity != "ok" {
 		t.Fatalf("round %d: integrity_check: %s", round, after.integrity)
 	}
@@ -121,16 +123,22 @@ func (k *killTest) toggle(t *testing.T) {
 	if k.paused {
 		verb = "resume"
 	}
-	if status := k.daemon.post(t, "/api/v1/proxies/"+k.ids["toggled"]+"/"+verb, `{"reason": "in turn"}`); status != 200 {
-		t.Fatalf("%s: %d", verb, status)
-	}
+	k.put(t, "toggled", verb)
 	k.paused = !k.paused
+}
+
+// put pauses or resumes a proxy.
+func (k *killTest) put(t *testing.T, name, verb string) {
+	t.Helper()
+	if status, told := k.daemon.Post(t, "/api/v1/proxies/"+k.ids[name]+"/"+verb, `{"reason": "a test"}`); status != 200 {
+		t.Fatalf("%s %s: %d: %s", verb, name, status, told)
+	}
 }
 
 // startLoad has some clients go anywhere, some in a session, and one where a
 // proxy does not let it.
 func (k *killTest) startLoad() {
-	proxy := k.daemon.listen
+	proxy := k.daemon.Listen
 	k.load = startLoad(6, func(n, turn int) error {
 		switch n {
 		case 0, 1:
@@ -164,7 +172,7 @@ func (k *killTest) knownSessions() map[string]pinned {
 // looksRestored compares what a new life shows with what the last one left.
 func (k *killTest) looksRestored(t *testing.T, before stored) {
 	t.Helper()
-	now := k.daemon.members(t)
+	now := k.daemon.Members(t)
 	if k.ids == nil {
 		k.ids = map[string]string{}
 		for name, m := range now {
@@ -184,10 +192,8 @@ func (k *killTest) looksRestored(t *testing.T, before stored) {
 			continue
 		}
 		k.resting++
-		if m.State != "open" || m.NextTestTime == nil || !same(seconds(*m.NextTestTime), was.next) {
+		if m.State != "open" || !same(m.Due(), was.next) {
 			t.Errorf("%s rested until %v, and is %+v", name, was.next, m)
 		}
 	}
 }
-
-func seconds(unix float64) time.Time { return time.UnixMilli(int64(unix*1000 + .5)) }

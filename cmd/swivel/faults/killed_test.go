@@ -3,18 +3,20 @@ package faults
 import (
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // keepsBreakers: each state that the daemon told when it was asked is stored, or
 // a later one.
-func (k *killTest) keepsBreakers(t *testing.T, round int, asked time.Time, known map[string]member, after stored) {
+func (k *killTest) keepsBreakers(t *testing.T, round int, asked time.Time, known map[string]swiveltest.Member, after stored) {
 	t.Helper()
 	for name, m := range known {
 		r, found := after.breakers[m.ID]
 		later := r.changed.After(asked.Add(-2 * time.Millisecond))
 		switch {
 		case later, m.State == "closed" && !found, m.State == "closed" && r.state == "closed":
-		case m.State == r.state && (m.State != "open" || same(seconds(*m.NextTestTime), r.next)):
+		case m.State == r.state && (m.State != "open" || same(m.Due(), r.next)):
 		default:
 			t.Errorf("round %d: %s was %+v when asked %v before the kill, and is stored as %+v", round, name, m, urgentWithin(), r)
 		}
@@ -26,13 +28,13 @@ func (k *killTest) keepsBreakers(t *testing.T, round int, asked time.Time, known
 func (k *killTest) keepsOthers(t *testing.T, round int, killed time.Time, after stored) {
 	t.Helper()
 	last := map[string]time.Time{} // by proxy: when the last such exchange began
-	for _, l := range k.daemon.lines(t, "exchange") {
+	for _, l := range k.daemon.Lines(t, "exchange") {
 		if !l.Time.Before(killed.Add(-othersWithin())) {
 			continue
 		}
 		for _, a := range l.Attempts {
 			if a.Outcome == "failure" || a.Outcome == "refused" {
-				last[a.Proxy] = l.began()
+				last[a.Proxy] = l.Began()
 			}
 			if a.Signal == "handshake_denied" && l.Target == bannedTarget && l.Time.Before(killed.Add(-othersWithin()-200*time.Millisecond)) {
 				k.banned = true
@@ -67,7 +69,7 @@ func (k *killTest) keepsSessions(t *testing.T, known map[string]pinned) {
 		if m.State != "closed" || m.Paused {
 			continue
 		}
-		got, err := client{proxy: k.daemon.listen, user: "u-session-" + name}.visit("session.test:443")
+		got, err := client{proxy: k.daemon.Listen, user: "u-session-" + name}.visit("session.test:443")
 		switch {
 		case err != nil:
 			t.Errorf("session %s: %v", name, err)
@@ -80,10 +82,10 @@ func (k *killTest) keepsSessions(t *testing.T, known map[string]pinned) {
 }
 
 // members are those of the daemon by their id.
-func (k *killTest) members(t *testing.T) map[string]member {
+func (k *killTest) members(t *testing.T) map[string]swiveltest.Member {
 	t.Helper()
-	all := map[string]member{}
-	for _, m := range k.daemon.members(t) {
+	all := map[string]swiveltest.Member{}
+	for _, m := range k.daemon.Members(t) {
 		all[m.ID] = m
 	}
 	return all

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // TestNames: the names of proxies cannot be found, in every way in which name
@@ -31,20 +33,20 @@ func TestNames(t *testing.T) {
 		"silent": "dial_timeout", "garbage": "dial_timeout", "servfail": "dial_no_name", "nxdomain": "dial_no_name",
 		"refused": "dial_no_name", "empty": "dial_no_name", "cut": "dial_no_name", "good": "first_byte",
 	}
-	s := setup{
-		dir: dir, in: in, lines: []string{up.hostPort + " name=numbers weight=8"},
-		env:   []string{"SWIVEL_ATTEMPTS_DIAL_TIMEOUT=2s"},
-		attr:  &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS},
-		shell: "mount --bind " + resolver + " /etc/resolv.conf", // in its own view of the files only
+	s := swiveltest.Setup{
+		Dir: dir, Enter: in.enter, Dial: in.dial, Lines: []string{up.hostPort + " name=numbers weight=8"},
+		Env:   []string{"SWIVEL_ATTEMPTS_DIAL_TIMEOUT=2s"},
+		Attr:  &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS},
+		Shell: "mount --bind " + resolver + " /etc/resolv.conf", // in its own view of the files only
 	}
 	for kind := range words {
-		s.lines = append(s.lines, fmt.Sprintf("%s.proxies.test:%s name=%s", kind, port, kind))
+		s.Lines = append(s.Lines, fmt.Sprintf("%s.proxies.test:%s name=%s", kind, port, kind))
 	}
 	d := startDaemon(t, s)
 	began := time.Now()
 	for kind := range words { // who asks for such a one gets it, or an answer
 		at := time.Now()
-		got, err := client{proxy: d.listen, in: in, user: "u+proxy=" + kind}.visit("t.test:443")
+		got, err := client{proxy: d.Listen, in: in, user: "u+proxy=" + kind}.visit("t.test:443")
 		if (err == nil) != (kind == "good") || kind != "good" && got.code == "" {
 			t.Errorf("%s: %+v, %v", kind, got, err)
 		}
@@ -53,12 +55,12 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for n := range 40 {
-		if _, err := (client{proxy: d.listen, in: in}).visit(fmt.Sprintf("t%d.test:443", n)); err != nil {
+		if _, err := (client{proxy: d.Listen, in: in}).visit(fmt.Sprintf("t%d.test:443", n)); err != nil {
 			t.Errorf("a client was hurt: %v", err)
 		}
 	}
-	d.logIsComplete(t)
-	for _, l := range d.lines(t, "exchange") {
+	d.AwaitLog(t)
+	for _, l := range d.Lines(t, "exchange") {
 		for _, a := range l.Attempts {
 			if want := words[a.Name]; want != "" && a.Signal != want {
 				t.Errorf("%s is called %s, want %s", a.Name, a.Signal, want)
@@ -71,7 +73,7 @@ func TestNames(t *testing.T) {
 	}
 	server.down.Store(true)
 	pass(61*time.Second - time.Since(began)) // as long as an answer is believed
-	if _, err := (client{proxy: d.listen, in: in, user: "u+proxy=good"}).visit("t.test:443"); err != nil {
+	if _, err := (client{proxy: d.Listen, in: in, user: "u+proxy=good"}).visit("t.test:443"); err != nil {
 		t.Errorf("the name server fails, and the last good answer is not used: %v", err)
 	}
 	note(t, "ways to fail", "%d; each named right, everybody else served; the last good answer is kept", len(words)-1)

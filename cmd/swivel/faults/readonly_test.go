@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // nobodysFolder is a folder in which a process without root's rights may be.
@@ -31,12 +33,12 @@ func nobodysFolder(t *testing.T) string {
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	lines, turns := twoUpstreams(t)
-	s := setup{dir: nobodysFolder(t), lines: lines, env: quickBreakers, attr: asNobody()}
+	s := swiveltest.Setup{Dir: nobodysFolder(t), Lines: lines, Env: quickBreakers, Attr: asNobody()}
 	d := startDaemon(t, s)
 	changes(t, d, turns, 4)
 	chmod := func(folder, files os.FileMode) {
 		t.Helper()
-		names, err := filepath.Glob(d.db + "*")
+		names, err := filepath.Glob(d.DB + "*")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,37 +47,37 @@ func TestReadOnly(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := os.Chmod(s.dir, folder); err != nil {
+		if err := os.Chmod(s.Dir, folder); err != nil {
 			t.Fatal(err)
 		}
 	}
 	chmod(0o555, 0o444)
 	changes(t, d, turns, 6)
 	d.nothingIsLost(t)
-	told := len(d.lines(t, incident))
-	if code := d.stop(t); code != 0 {
+	told := len(d.Lines(t, incident))
+	if code := d.Stop(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	note(t, "while it runs", "lines about it: %d; what was open stays writable, nothing lost", told)
-	chmod(0o755, 0o644)                                         // the folder first
-	startDaemon(t, setup{dir: s.dir, attr: asNobody()}).stop(t) // which leaves the file alone, without a log
+	chmod(0o755, 0o644)                                                    // the folder first
+	startDaemon(t, swiveltest.Setup{Dir: s.Dir, Attr: asNobody()}).Stop(t) // which leaves the file alone, without a log
 	for _, c := range []struct {
 		what          string
 		folder, files os.FileMode
 	}{{"file", 0o755, 0o444}, {"folder", 0o555, 0o644}, {"both", 0o555, 0o444}} {
 		chmod(0o755, 0o644)
 		chmod(c.folder, c.files)
-		refused := launch(t, setup{dir: s.dir, attr: asNobody()})
-		if !refused.endsWithin(20 * time.Second) {
+		refused := launch(t, swiveltest.Setup{Dir: s.Dir, Attr: asNobody()})
+		if !refused.EndsWithin(20 * time.Second) {
 			t.Fatalf("%s: it runs", c.what)
 		}
-		text := refused.output(t)
-		if code := refused.stop(t); code != 1 || !strings.Contains(text, "cannot be written") || !strings.Contains(text, d.db) {
+		text := refused.Output(t)
+		if code := refused.Stop(t); code != 1 || !strings.Contains(text, "cannot be written") || !strings.Contains(text, d.DB) {
 			t.Errorf("%s: exit code %d, and it says %s", c.what, code, text)
 		}
 	}
 	chmod(0o755, 0o644)
-	again := startDaemon(t, setup{dir: s.dir, env: quickBreakers, attr: asNobody()})
+	again := startDaemon(t, swiveltest.Setup{Dir: s.Dir, Env: quickBreakers, Attr: asNobody()})
 	changes(t, again, turns, 2)
 	note(t, "at the start", "file, folder or both: refused with 1, the path and what to do; starts when mended")
 }

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // TestReloadStorm: a thousand SIGHUPs in some seconds, while the list changes and
@@ -21,29 +23,29 @@ func TestReloadStorm(t *testing.T) {
 		}
 		return lines
 	}
-	d := startDaemon(t, setup{lines: list(0)})
-	l := tunnels(6, client{proxy: d.listen})
+	d := startDaemon(t, swiveltest.Setup{Lines: list(0)})
+	l := tunnels(6, client{proxy: d.Listen})
 	pass(500 * time.Millisecond)
 	before := d.holds(t)
 	signals, began := either(300, 1000), time.Now()
 	for n := range signals {
 		if n%10 == 0 {
-			d.write(t, list(n))
+			d.WriteList(t, list(n))
 		}
-		d.signal(t, syscall.SIGHUP)
+		d.Signal(t, syscall.SIGHUP)
 		pass(3 * time.Millisecond)
 	}
 	took := time.Since(began)
-	d.write(t, list(signals))
-	d.signal(t, syscall.SIGHUP)
+	d.WriteList(t, list(signals))
+	d.Signal(t, syscall.SIGHUP)
 	last := fmt.Sprintf("p%d", signals*20+199)
-	eventually(t, 20*time.Second, "the last list is in use", func() bool { _, ok := d.members(t)[last]; return ok })
+	swiveltest.Eventually(t, 20*time.Second, "the last list is in use", func() bool { _, ok := d.Members(t)[last]; return ok })
 	good := l.end(t, time.Now())
 	after := d.settles(t, 10*time.Second, before)
-	if n := len(d.members(t)); n != 200 {
+	if n := len(d.Members(t)); n != 200 {
 		t.Errorf("%d proxies, want 200", n)
 	}
-	note(t, "SIGHUPs", "%d in %v, of which %.0f reloads were made; %d tunnels meanwhile, none failed", signals, took.Round(100*time.Millisecond), d.metric(t, "swivel_reloads_total"), good)
+	note(t, "SIGHUPs", "%d in %v, of which %.0f reloads were made; %d tunnels meanwhile, none failed", signals, took.Round(100*time.Millisecond), d.Metric(t, "swivel_reloads_total"), good)
 	note(t, "left behind", "before %v, after %v", before, after)
 }
 
@@ -52,23 +54,23 @@ func TestReloadStorm(t *testing.T) {
 func TestReloadWhileStopping(t *testing.T) {
 	t.Parallel()
 	u := newUpstream(t, sound)
-	d := startDaemon(t, setup{lines: []string{u.hostPort}, env: []string{"SWIVEL_GRACE=3s"}})
+	d := startDaemon(t, swiveltest.Setup{Lines: []string{u.hostPort}, Env: []string{"SWIVEL_GRACE=3s"}})
 	var open []*tunnel
 	for range 10 {
-		one, _, err := client{proxy: d.listen}.open("t.test:443")
+		one, _, err := client{proxy: d.Listen}.open("t.test:443")
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer one.Close()
 		open = append(open, one)
 	}
-	d.signal(t, syscall.SIGTERM)
-	eventually(t, 5*time.Second, "it is stopping", func() bool { return len(d.lines(t, "stopping")) > 0 })
+	d.Signal(t, syscall.SIGTERM)
+	swiveltest.Eventually(t, 5*time.Second, "it is stopping", func() bool { return len(d.Lines(t, "stopping")) > 0 })
 	for n := range 100 {
-		d.write(t, []string{u.hostPort, fmt.Sprintf("u%d:p@%s", n, u.hostPort)})
-		d.signal(t, syscall.SIGHUP)
+		d.WriteList(t, []string{u.hostPort, fmt.Sprintf("u%d:p@%s", n, u.hostPort)})
+		d.Signal(t, syscall.SIGHUP)
 		if n%10 == 0 {
-			if status := d.post(t, "/api/v1/reload", `{}`); status != http.StatusConflict {
+			if status, _ := d.Post(t, "/api/v1/reload", `{}`); status != http.StatusConflict {
 				t.Errorf("a reload while stopping is answered with %d", status)
 			}
 		}
@@ -80,19 +82,10 @@ func TestReloadWhileStopping(t *testing.T) {
 		}
 		_ = one.Close()
 	}
-	if code := d.stopped(t); code != 0 {
+	if code := d.Wait(t, 20*time.Second); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	note(t, "while stopping", "100 SIGHUPs, and 10 calls that are told so; tunnels had their grace, exit code 0")
-}
-
-// stopped waits for the end that was asked for, and returns the exit code.
-func (d *daemon) stopped(t *testing.T) int {
-	t.Helper()
-	if !d.endsWithin(20 * time.Second) {
-		t.Fatal("it does not stop")
-	}
-	return d.cmd.ProcessState.ExitCode()
 }
 
 // TestReloadWhileStarting: a SIGHUP comes when the list is still being read for
@@ -105,24 +98,24 @@ func TestReloadWhileStarting(t *testing.T) {
 	if err := syscall.Mkfifo(list, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := launch(t, setup{dir: dir})
+	d := launch(t, swiveltest.Setup{Dir: dir})
 	w, err := os.OpenFile(list, os.O_WRONLY, 0) // once the daemon reads it
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
 	for range 20 {
-		d.signal(t, syscall.SIGHUP)
+		d.Signal(t, syscall.SIGHUP)
 		pass(5 * time.Millisecond)
-		if d.endsWithin(0) {
-			t.Fatalf("a SIGHUP at the start ended it: %s", d.output(t))
+		if !d.Running() {
+			t.Fatalf("a SIGHUP at the start ended it: %s", d.Output(t))
 		}
 	}
-	d.write(t, []string{u.hostPort}) // in the place of the pipe
+	d.WriteList(t, []string{u.hostPort}) // in the place of the pipe
 	if _, err := w.WriteString(u.hostPort + "\n"); err != nil {
 		t.Fatal(err)
 	}
 	_ = w.Close()
-	eventually(t, 10*time.Second, "it is ready, and reloads", func() bool { return len(d.lines(t, "ready")) == 1 && len(d.lines(t, "reloaded")) >= 1 })
+	swiveltest.Eventually(t, 10*time.Second, "it is ready, and reloads", func() bool { return len(d.Lines(t, "ready")) == 1 && len(d.Lines(t, "reloaded")) >= 1 })
 	note(t, "while starting", "20 SIGHUPs before it was ready, and one reload then")
 }

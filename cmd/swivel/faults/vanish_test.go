@@ -5,13 +5,15 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // vanishTest is a daemon between two networks: a proxy and clients at the far end
 // of a wire, and another proxy beside it.
 type vanishTest struct {
 	wire   *wire
-	daemon *daemon
+	daemon daemon
 	far    client // at the other end of the wire
 	near   client
 }
@@ -21,13 +23,13 @@ func newVanishTest(t *testing.T, env ...string) *vanishTest {
 	v := &vanishTest{wire: newWire(t)}
 	far := newUpstreamIn(t, v.wire.far, v.wire.farAddr+":0", sound)
 	near := newUpstreamIn(t, v.wire.near, "127.0.0.1:0", sound)
-	v.daemon = startDaemon(t, setup{
-		lines: []string{far.hostPort + " name=far weight=100", near.hostPort + " name=near"},
-		in:    v.wire.near,
-		host:  "0.0.0.0", // where clients at the far end reach it, too
-		env:   append(env, "SWIVEL_ALLOW_OPEN_PROXY=true"),
+	v.daemon = startDaemon(t, swiveltest.Setup{
+		Lines: []string{far.hostPort + " name=far weight=100", near.hostPort + " name=near"},
+		Enter: v.wire.near.enter, Dial: v.wire.near.dial,
+		Host: "0.0.0.0", // where clients at the far end reach it, too
+		Env:  append(env, "SWIVEL_ALLOW_OPEN_PROXY=true"),
 	})
-	_, port, err := net.SplitHostPort(v.daemon.listen)
+	_, port, err := net.SplitHostPort(v.daemon.Listen)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +77,7 @@ func TestPeersVanish(t *testing.T) {
 		}
 		slowest = max(slowest, time.Since(began))
 	}
-	if m := v.daemon.members(t)["far"]; m.State != "open" {
+	if m := v.daemon.Members(t)["far"]; m.State != "open" {
 		t.Errorf("the proxy that vanished is %s", m.State)
 	}
 	after := v.daemon.settles(t, 3*idle+10*time.Second, before)
@@ -140,7 +142,7 @@ func TestLossAndDelay(t *testing.T) {
 	})
 	pass(took)
 	good := l.end(t, time.Now())
-	if m := v.daemon.members(t)["far"]; m.State != "closed" {
+	if m := v.daemon.Members(t)["far"]; m.State != "closed" {
 		t.Errorf("the proxy is %s", m.State)
 	}
 	if good == 0 || v.wire.dropped.Load() == 0 {
