@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // TestACanaryBringsAProxyBackWithoutAClient: an upstream dies and comes back, and
@@ -16,25 +18,25 @@ func TestACanaryBringsAProxyBackWithoutAClient(t *testing.T) {
 			t.Parallel()
 			squid := startSquid(t, o.ca)
 			y := newToy(t, "127.0.0.31")
-			d := startDaemon(t, setup{lines: []string{y.hostPort + " name=ill", squid.line}, env: []string{
+			d := startDaemon(t, swiveltest.Setup{Lines: []string{y.hostPort + " name=ill", squid.line}, Env: []string{
 				"SWIVEL_CANARY_URL=" + url + "/ip", "SSL_CERT_FILE=" + o.ca.file,
 				"SWIVEL_BREAKER_OPEN_TIMEOUT=1s", "SWIVEL_LOG_LEVEL=debug",
 			}})
 			requests := 0
-			eventually(t, 20*time.Second, "the breaker opens", func() bool {
+			swiveltest.Eventually(t, 20*time.Second, "the breaker opens", func() bool {
 				requests++
-				runClient(t, "", curl, "-sS", "--fail", "--proxy", "http://"+d.listen, "--noproxy", "", "--cacert", o.ca.file, o.https+"/ip")
-				return d.member(t, "ill").State == "open"
+				runClient(t, "", curl, "-sS", "--fail", "--proxy", "http://"+d.Listen, "--noproxy", "", "--cacert", o.ca.file, o.https+"/ip")
+				return d.Member(t, "ill").State == "open"
 			})
 			y.open(t, carry)
-			eventually(t, 20*time.Second, "the canary closes it", func() bool { return d.member(t, "ill").State == "closed" })
-			if n, _ := d.exchangesOver(t); n != requests {
+			swiveltest.Eventually(t, 20*time.Second, "the canary closes it", func() bool { return d.Member(t, "ill").State == "closed" })
+			if n := d.exchangesOver(t); n != requests {
 				t.Errorf("%d exchanges are counted, want %d: the canary's are none", n, requests)
 			}
-			if text, err := d.metrics(); err != nil || !strings.Contains(text, `swivel_canary_attempts_total{outcome="success",signal="response"} 2`) {
-				t.Errorf("metrics: %v: %s", err, text)
+			if text := d.Get(t, "/metrics"); !strings.Contains(text, `swivel_canary_attempts_total{outcome="success",signal="response"} 2`) {
+				t.Errorf("metrics: %s", text)
 			}
-			eventually(t, 5*time.Second, "both tests are logged", func() bool { return d.lines(t, "canary", func([]byte) {}) >= 2 })
+			swiveltest.Eventually(t, 5*time.Second, "both tests are logged", func() bool { return len(d.Lines(t, "canary")) >= 2 })
 		})
 	}
 }

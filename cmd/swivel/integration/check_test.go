@@ -2,9 +2,10 @@ package integration
 
 import (
 	"encoding/json"
-	"os/exec"
 	"strings"
 	"testing"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // TestCheckFindsWhatPeersSpeak lists every real peer under every protocol but the
@@ -27,8 +28,8 @@ func TestCheckFindsWhatPeersSpeak(t *testing.T) {
 	list := t.TempDir() + "/proxies.txt"
 	writeFile(t, list, strings.Join(lines, "\n")+"\n", 0o600)
 	for _, target := range []string{o.https + "/ip", o.http + "/ip"} {
-		cmd := exec.Command(program(t), "check", list, "--target", target, "--output", "json", "--concurrency", "10", "--timeout", "5s")
-		cmd.Env = append(plainEnv(), "SSL_CERT_FILE="+o.ca.file)
+		s := swiveltest.Setup{Env: []string{"SSL_CERT_FILE=" + o.ca.file}}
+		cmd := s.Command(t, "check", list, "--target", target, "--output", "json", "--concurrency", "10", "--timeout", "5s")
 		out, err := cmd.Output()
 		var results []struct {
 			Proxy, Speaks, Reason string

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // curlWith runs curl, with what all of its checks have in common.
@@ -146,7 +148,7 @@ func checkNPM(t *testing.T, s *stage) {
 	proxy := s.proxy.String()
 	cmd := exec.CommandContext(t.Context(), installed(t, "npm", "npm"), "install", "left", "--no-audit", "--no-fund", "--no-update-notifier",
 		"--fetch-retries=0", "--registry", s.o.https+"/registry/", "--proxy", proxy, "--https-proxy", proxy, "--cafile", s.o.ca.file)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(plainEnv(), "HOME="+dir), 5*time.Second
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(swiveltest.PlainEnv(), "HOME="+dir), 5*time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 	"golang.org/x/net/websocket"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // clientCheck is something that a client of the table in the README does.
@@ -88,8 +90,8 @@ func TestClients(t *testing.T) {
 	}
 	s := newStage(t)
 	up := startSquid(t, s.o.ca)
-	open := s.with(startDaemon(t, setup{lines: []string{up.line}}), nil, up.source)
-	guarded := s.with(startDaemon(t, setup{lines: []string{up.line}, env: []string{"SWIVEL_USERS=scraper:" + string(hash)}}),
+	open := s.with(startDaemon(t, swiveltest.Setup{Lines: []string{up.line}}), nil, up.source)
+	guarded := s.with(startDaemon(t, swiveltest.Setup{Lines: []string{up.line}, Env: []string{"SWIVEL_USERS=scraper:" + string(hash)}}),
 		url.UserPassword("scraper", "p@ss:word"), up.source)
 	for name, s := range map[string]*stage{"without a password": open, "with a password": guarded} {
 		t.Run(name, func(t *testing.T) {
@@ -122,8 +124,8 @@ func newStage(t *testing.T) *stage {
 	return &stage{o: o}
 }
 
-func (s stage) with(d *daemon, user *url.Userinfo, source string) *stage {
-	s.proxy, s.source = url.URL{Scheme: "http", User: user, Host: d.listen}, source
+func (s stage) with(d daemon, user *url.Userinfo, source string) *stage {
+	s.proxy, s.source = url.URL{Scheme: "http", User: user, Host: d.Listen}, source
 	return &s
 }
 
@@ -163,7 +165,7 @@ func inNode(library, scheme string) func(*testing.T, *stage) {
 	return func(t *testing.T, s *stage) {
 		urls, want := s.urls(scheme)
 		cmd := exec.CommandContext(t.Context(), installed(t, "node", "nodejs"), append([]string{"testdata/clients.js", library, s.proxy.String()}, urls...)...)
-		cmd.Env = append(plainEnv(), "NODE_PATH="+nodeModules, "NODE_EXTRA_CA_CERTS="+s.o.ca.file)
+		cmd.Env = append(swiveltest.PlainEnv(), "NODE_PATH="+nodeModules, "NODE_EXTRA_CA_CERTS="+s.o.ca.file)
 		if library == "chromium" {
 			cmd.Env = append(cmd.Env, "CHROMIUM="+installed(t, "chromium", "chromium"), "HOME="+t.TempDir())
 		}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // tunnelled answers every CONNECT itself, and then whatever is said in it.
@@ -37,14 +39,14 @@ func TestDashboardShowsAndStopsProxies(t *testing.T) {
 	good, unpaid := newToy(t, "127.0.0.2"), newToy(t, "127.0.0.3")
 	good.open(t, tunnelled)
 	unpaid.open(t, answer("HTTP/1.1 407 Pay\r\n\r\n"))
-	d := startDaemon(t, setup{lines: []string{
+	d := startDaemon(t, swiveltest.Setup{Lines: []string{
 		good.hostPort + " name=berlin provider=acme country=de weight=3",
 		unpaid.hostPort + " name=unpaid provider=acme country=fr",
 		good.hostPort + `:user:pass name="` + owned + `" provider=zeta tag=eu`,
 		"127.0.0.4:9 name=spare weight=0",
 	}})
 	b := newBrowser(t)
-	b.do(chromedp.Navigate("http://" + d.admin + "/"))
+	b.do(chromedp.Navigate("http://" + d.Admin + "/"))
 	b.sees("#health", "serving")
 	b.sees("#live", "live")
 	for i := range 30 {
@@ -96,9 +98,9 @@ func TestDashboardShowsAndStopsProxies(t *testing.T) {
 
 func TestDashboardAsksForTheToken(t *testing.T) {
 	const token = "0123456789abcdefXYZ"
-	d := startDaemon(t, setup{lines: []string{"127.0.0.4:9 name=berlin"}, env: []string{"SWIVEL_ADMIN_TOKEN=" + token}})
+	d := startDaemon(t, swiveltest.Setup{Lines: []string{"127.0.0.4:9 name=berlin"}, Env: []string{"SWIVEL_ADMIN_TOKEN=" + token}})
 	b := newBrowser(t)
-	b.do(chromedp.Navigate("http://"+d.admin+"/"), chromedp.WaitVisible("#login"), chromedp.SendKeys("#login input", "wrong\r"))
+	b.do(chromedp.Navigate("http://"+d.Admin+"/"), chromedp.WaitVisible("#login"), chromedp.SendKeys("#login input", "wrong\r"))
 	b.sees("#login", "That was not the token.")
 	b.do(chromedp.SendKeys("#login input", token+"\r"))
 	b.sees("#proxy-rows", "berlin")
@@ -115,11 +117,11 @@ func TestDashboardOfTenThousandProxies(t *testing.T) {
 	for i := range lines {
 		lines[i] = fmt.Sprintf("10.%d.%d.1:8080:user:pass name=p%05d provider=vendor%d region=r%d", i/250, i%250, i, i%7, i%11)
 	}
-	d := startDaemon(t, setup{lines: lines})
+	d := startDaemon(t, swiveltest.Setup{Lines: lines})
 	b := newBrowser(t)
 	best := math.Inf(1)
 	for range 5 { // what else the machine does may get in the way once, and not always
-		b.do(chromedp.Navigate("http://" + d.admin + "/"))
+		b.do(chromedp.Navigate("http://" + d.Admin + "/"))
 		b.sees("#range", "of 10,000")
 		b.sees("#live", "live")
 		if best = min(best, eval[float64](b, firstRowsAt)); best <= 1000 {
@@ -149,7 +151,7 @@ func TestDashboardOfTenThousandProxies(t *testing.T) {
 // failUnlessSlow: the race detector makes everything several times slower.
 func failUnlessSlow(t *testing.T, format string, args ...any) {
 	t.Helper()
-	if raceDetector {
+	if swiveltest.RaceDetector {
 		t.Logf(format, args...)
 		return
 	}
@@ -158,9 +160,9 @@ func failUnlessSlow(t *testing.T, format string, args ...any) {
 
 // processorTime is what the daemon has taken of it so far, in user and system
 // (proc(5): fields 14 and 15 of stat, in hundredths of a second).
-func (d *daemon) processorTime(t *testing.T) time.Duration {
+func (d daemon) processorTime(t *testing.T) time.Duration {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.pid()))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.PID()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package integration
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // TestClientsOfADeadPoolAreAnsweredAtOnce lets 200 clients ask a daemon whose
@@ -23,9 +24,9 @@ func TestClientsOfADeadPoolAreAnsweredAtOnce(t *testing.T) {
 	for range 30 {
 		lines = append(lines, newToy(t, "127.0.0.31").hostPort) // where nobody listens
 	}
-	d := startDaemon(t, setup{lines: lines})
-	eventually(t, 20*time.Second, "all proxies rest", func() bool {
-		code, _, err := refused(d.listen)
+	d := startDaemon(t, swiveltest.Setup{Lines: lines})
+	swiveltest.Eventually(t, 20*time.Second, "all proxies rest", func() bool {
+		code, _, err := refused(d.Listen)
 		return err == nil && code == "no_proxy"
 	})
 	before := d.residentKiB(t)
@@ -40,7 +41,7 @@ func TestClientsOfADeadPoolAreAnsweredAtOnce(t *testing.T) {
 			defer tick.Stop()
 			<-time.After(time.Duration(i) * pause / clients)
 			for time.Since(begin) < lasts {
-				code, one, err := refused(d.listen)
+				code, one, err := refused(d.Listen)
 				if err != nil {
 					code = err.Error()
 				}
@@ -62,7 +63,7 @@ func TestClientsOfADeadPoolAreAnsweredAtOnce(t *testing.T) {
 	if quantile(own, .5) > 5*time.Millisecond {
 		t.Errorf("half of the answers took more than %v", quantile(own, .5))
 	}
-	if after > before+20<<10 && !raceDetector {
+	if after > before+20<<10 && !swiveltest.RaceDetector {
 		t.Errorf("the daemon has grown from %d to %d KiB", before, after)
 	}
 }
@@ -78,17 +79,13 @@ func spread(took []time.Duration) string {
 
 // ownTimes are how long the daemon itself took for answers with the code, by its
 // log.
-func (d *daemon) ownTimes(t testing.TB, code string) (took []time.Duration) {
+func (d daemon) ownTimes(t testing.TB, code string) (took []time.Duration) {
 	t.Helper()
-	d.lines(t, "exchange", func(line []byte) {
-		var x struct {
-			Code string
-			Took float64 `json:"took_ms"`
+	for _, x := range d.Lines(t, "exchange") {
+		if x.Code == code {
+			took = append(took, x.Took.Duration())
 		}
-		if json.Unmarshal(line, &x) == nil && x.Code == code {
-			took = append(took, time.Duration(x.Took*float64(time.Millisecond)))
-		}
-	})
+	}
 	return took
 }
 
@@ -111,9 +108,9 @@ func refused(proxy string) (code string, took time.Duration, err error) {
 }
 
 // residentKiB is how much memory the daemon has.
-func (d *daemon) residentKiB(t testing.TB) (kib int) {
+func (d daemon) residentKiB(t testing.TB) (kib int) {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.pid()))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.PID()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package integration
 
 import (
 	"bufio"
-	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // hangUps are the ways of a proxy that says 200 and then leaves: at once, or
@@ -58,24 +59,23 @@ func TestNoHTTPSRequestFailsThoughProxiesHangUpBehindTheir200(t *testing.T) {
 		good.open(t, carry)
 		lines = append(lines, bad.hostPort, good.hostPort)
 	}
-	d := startDaemon(t, setup{lines: lines, env: []string{"SWIVEL_BREAKER_CONSECUTIVE_FAILURES=0", "SWIVEL_BREAKER_ERROR_RATIO=1"}})
+	d := startDaemon(t, swiveltest.Setup{Lines: lines, Env: []string{"SWIVEL_BREAKER_CONSECUTIVE_FAILURES=0", "SWIVEL_BREAKER_ERROR_RATIO=1"}})
 	const each = 500
-	out := runClient(t, "", python, "testdata/many.py", "http://"+d.listen, o.ca.file, o.https+"/ip", strconv.Itoa(each))
+	out := runClient(t, "", python, "testdata/many.py", "http://"+d.Listen, o.ca.file, o.https+"/ip", strconv.Itoa(each))
 	if strings.TrimSpace(out) != strconv.Itoa(each) {
 		t.Errorf("Python's requests: %s", out)
 	}
-	out = runClient(t, "", curl, "-sS", "--fail", "--max-time", "30", "--noproxy", "", "--proxy", "http://"+d.listen, "--cacert", o.ca.file,
+	out = runClient(t, "", curl, "-sS", "--fail", "--max-time", "30", "--noproxy", "", "--proxy", "http://"+d.Listen, "--cacert", o.ca.file,
 		"--parallel", "--parallel-max", "8", "-H", "Connection: close", o.https+"/ip?[1-"+strconv.Itoa(each)+"]")
 	if n := strings.Count(out, "\n"); n != each {
 		t.Errorf("curl got %d answers to %d requests", n, each)
 	}
 	moved := 0
-	d.lines(t, "exchange", func(line []byte) {
-		var x exchange
-		if json.Unmarshal(line, &x) == nil && len(x.Attempts) > 1 && x.Attempts[len(x.Attempts)-1].Signal == "first_byte" {
+	for _, x := range d.Lines(t, "exchange") {
+		if n := len(x.Attempts); n > 1 && x.Attempts[n-1].Signal == "first_byte" {
 			moved++
 		}
-	})
+	}
 	t.Logf("%d requests met %d proxies that hung up; %d tunnels moved", 2*each, left.Load(), moved)
 	if moved < each/10 {
 		t.Errorf("only %d tunnels moved: that shows nothing", moved)

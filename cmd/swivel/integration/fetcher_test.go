@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // fetcher is a real client program. Its fetch gets the URL through the proxy,
@@ -46,7 +48,7 @@ func runClient(t testing.TB, input, name string, args ...string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = plainEnv()
+	cmd.Env = swiveltest.PlainEnv()
 	cmd.Stdin = strings.NewReader(input)
 	var errOut strings.Builder
 	cmd.Stderr = &errOut
@@ -59,9 +61,9 @@ func runClient(t testing.TB, input, name string, args ...string) string {
 
 // browse returns a client inside the test that opens a tunnel for each request,
 // for tests that need many.
-func (d *daemon) browse(o *origin) *http.Client {
+func (d daemon) browse(o *origin) *http.Client {
 	return &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{
-		Proxy:             http.ProxyURL(&url.URL{Scheme: "http", Host: d.listen}),
+		Proxy:             http.ProxyURL(&url.URL{Scheme: "http", Host: d.Listen}),
 		TLSClientConfig:   &tls.Config{RootCAs: o.ca.pool},
 		DisableKeepAlives: true,
 	}}

@@ -5,20 +5,20 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"swivel/cmd/swivel/internal/swiveltest"
 	"swivel/storage/redis/redistest"
 )
 
 // instances starts daemons with the same list that share a server.
-func instances(t *testing.T, n int, url string, lines []string, env ...string) (all []*daemon) {
+func instances(t *testing.T, n int, url string, lines []string, env ...string) (all []daemon) {
 	t.Helper()
 	for range n {
-		all = append(all, startDaemon(t, setup{lines: lines, env: append([]string{"SWIVEL_FLEET=" + url}, env...)}))
+		all = append(all, startDaemon(t, swiveltest.Setup{Lines: lines, Env: append([]string{"SWIVEL_FLEET=" + url}, env...)}))
 	}
 	for _, d := range all {
 		d.inFleet(t, n)
@@ -27,9 +27,9 @@ func instances(t *testing.T, n int, url string, lines []string, env ...string) (
 }
 
 // inFleet waits until the daemon has heard of the others.
-func (d *daemon) inFleet(t testing.TB, n int) {
+func (d daemon) inFleet(t testing.TB, n int) {
 	t.Helper()
-	eventually(t, 20*time.Second, "the instances have met", func() bool { f := d.fleet(t); return f.Up && f.Instances >= n })
+	swiveltest.Eventually(t, 20*time.Second, "the instances have met", func() bool { f := d.fleet(t); return f.Up && f.Instances >= n })
 }
 
 type fleetStatus struct {
@@ -38,21 +38,16 @@ type fleetStatus struct {
 	Pending            int
 }
 
-func (d *daemon) fleet(t testing.TB) (f fleetStatus) {
+func (d daemon) fleet(t testing.TB) (f fleetStatus) {
 	t.Helper()
-	resp, err := http.Get("http://" + d.admin + "/api/v1/fleet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if err := json.NewDecoder(resp.Body).Decode(&f); err != nil {
+	if err := json.Unmarshal([]byte(d.Get(t, "/api/v1/fleet")), &f); err != nil {
 		t.Fatal(err)
 	}
 	return f
 }
 
 // tries are the logged attempts of all daemons on the proxy.
-func tries(t testing.TB, all []*daemon, id string) (failures, probes int) {
+func tries(t testing.TB, all []daemon, id string) (failures, probes int) {
 	t.Helper()
 	for _, d := range all {
 		for _, a := range d.attemptsOf(t, id) {
@@ -67,9 +62,9 @@ func tries(t testing.TB, all []*daemon, id string) (failures, probes int) {
 	return failures, probes
 }
 
-func allIn(t testing.TB, all []*daemon, name, state string) bool {
+func allIn(t testing.TB, all []daemon, name, state string) bool {
 	for _, d := range all {
-		if d.member(t, name).State != state {
+		if d.Member(t, name).State != state {
 			return false
 		}
 	}
@@ -77,7 +72,7 @@ func allIn(t testing.TB, all []*daemon, name, state string) bool {
 }
 
 // everySecond has each daemon serve one exchange a second until the answer is yes.
-func everySecond(t testing.TB, all []*daemon, echo string, limit time.Duration, yes func() bool) {
+func everySecond(t testing.TB, all []daemon, echo string, limit time.Duration, yes func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Second / time.Duration(len(all)))
 	defer tick.Stop()
@@ -85,7 +80,7 @@ func everySecond(t testing.TB, all []*daemon, echo string, limit time.Duration, 
 		if time.Since(begin) > limit {
 			t.Fatal("it takes too long")
 		}
-		if !use(t, all[i%len(all)].listen, echo) {
+		if !use(t, all[i%len(all)].Listen, echo) {
 			t.Error("a client was hurt")
 		}
 		<-tick.C
@@ -104,9 +99,9 @@ func TestFleetCountsFailuresTogetherAndTestsOnce(t *testing.T) {
 	echo := newEcho(t)
 	all := instances(t, 3, server.URL(), []string{ill.hostPort + " name=ill weight=3", sound.hostPort + " name=sound"},
 		"SWIVEL_BREAKER_OPEN_TIMEOUT=1s", "SWIVEL_BREAKER_MAX_OPEN_TIMEOUT=4s", "SWIVEL_BREAKER_JITTER=0")
-	id := all[0].member(t, "ill").ID
+	id := all[0].Member(t, "ill").ID
 	for _, d := range all {
-		eventually(t, 20*time.Second, "it has worked", func() bool { return use(t, d.listen, echo) && outcomes(t, d, id, "success") > 0 })
+		swiveltest.Eventually(t, 20*time.Second, "it has worked", func() bool { return use(t, d.Listen, echo) && outcomes(t, d, id, "success") > 0 })
 	}
 	ill.shut()
 	everySecond(t, all, echo, time.Minute, func() bool { return allIn(t, all, "ill", "open") })
@@ -115,8 +110,8 @@ func TestFleetCountsFailuresTogetherAndTestsOnce(t *testing.T) {
 	}
 	everySecond(t, all, echo, time.Minute, func() bool { _, probes := tries(t, all, id); return probes >= 3 })
 	opens := 0
-	eventually(t, 5*time.Second, "the last test is stored", func() bool {
-		query(t, all[0].db, "SELECT opens_in_row FROM circuit_breaker_states WHERE proxy_id = '"+id+"'", &opens)
+	swiveltest.Eventually(t, 5*time.Second, "the last test is stored", func() bool {
+		query(t, all[0].DB, "SELECT opens_in_row FROM circuit_breaker_states WHERE proxy_id = '"+id+"'", &opens)
 		_, probes := tries(t, all, id)
 		return probes == opens-1
 	})
@@ -139,22 +134,22 @@ func TestFleetOutlivesWhoeverIsKilled(t *testing.T) {
 
 	ill.open(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }) // takes the test and says nothing
 	everySecond(t, all[:1], echo, time.Minute, func() bool { return ill.accepted.Load() > 0 })
-	all[0].kill(t)
+	all[0].Kill(t)
 	ill.shut()
 	ill.open(t, carry)
-	everySecond(t, all[1:], echo, 30*time.Second, func() bool { return all[1].member(t, "ill").State == "closed" })
+	everySecond(t, all[1:], echo, 30*time.Second, func() bool { return all[1].Member(t, "ill").State == "closed" })
 
 	ill.shut()
-	everySecond(t, all[1:], echo, time.Minute, func() bool { return all[1].member(t, "ill").State == "open" })
+	everySecond(t, all[1:], echo, time.Minute, func() bool { return all[1].Member(t, "ill").State == "open" })
 	server.Kill()
-	eventually(t, 10*time.Second, "it is on its own", func() bool { return all[1].fleet(t).Alone })
+	swiveltest.Eventually(t, 10*time.Second, "it is on its own", func() bool { return all[1].fleet(t).Alone })
 	begin := ill.accepted.Load()
 	ill.open(t, hangUp)
 	everySecond(t, all[1:], echo, 30*time.Second, func() bool { return ill.accepted.Load() > begin }) // tested without a lease
 	ill.shut()
 	server.Restart()
-	fresh := startDaemon(t, setup{lines: lines, env: append([]string{"SWIVEL_FLEET=" + server.URL()}, env...)})
-	eventually(t, 10*time.Second, "a new instance learns of it", func() bool { return fresh.member(t, "ill").State != "closed" })
+	fresh := startDaemon(t, swiveltest.Setup{Lines: lines, Env: append([]string{"SWIVEL_FLEET=" + server.URL()}, env...)})
+	swiveltest.Eventually(t, 10*time.Second, "a new instance learns of it", func() bool { return fresh.Member(t, "ill").State != "closed" })
 }
 
 // TestRequestsDoNotWaitForTheServer, whatever is the matter with it. Every call to
@@ -176,11 +171,11 @@ func TestRequestsDoNotWaitForTheServer(t *testing.T) {
 	} {
 		incidents++
 		c.spoil()
-		eventually(t, 10*time.Second, name+": it is on its own", func() bool { return d.fleet(t).Alone })
+		swiveltest.Eventually(t, 10*time.Second, name+": it is on its own", func() bool { return d.fleet(t).Alone })
 		var worst time.Duration
 		for begin := time.Now(); time.Since(begin) < 3*time.Second; {
 			one := time.Now()
-			if !use(t, d.listen, echo) {
+			if !use(t, d.Listen, echo) {
 				t.Errorf("%s: a client was hurt", name)
 			}
 			worst = max(worst, time.Since(one))
@@ -189,10 +184,10 @@ func TestRequestsDoNotWaitForTheServer(t *testing.T) {
 			t.Errorf("%s: a request took %v", name, worst)
 		}
 		c.mend()
-		eventually(t, 10*time.Second, name+": it is back", func() bool { return d.fleet(t).Up })
-		eventually(t, 5*time.Second, name+": one line says so", func() bool {
-			began := d.lines(t, "fleet: the server cannot be used: this instance works on its own until it can", func([]byte) {})
-			return began == incidents && d.lines(t, "fleet: joined again", func([]byte) {}) == incidents
+		swiveltest.Eventually(t, 10*time.Second, name+": it is back", func() bool { return d.fleet(t).Up })
+		swiveltest.Eventually(t, 5*time.Second, name+": one line says so", func() bool {
+			began, over := d.Lines(t, "fleet: the server cannot be used"), d.Lines(t, "fleet: joined again")
+			return len(began) == incidents && len(over) == incidents
 		})
 	}
 }
@@ -212,60 +207,51 @@ func TestPausesSessionsAndBansAreShared(t *testing.T) {
 	all := instances(t, 2, url, lines)
 	for i := range lines {
 		name := fmt.Sprint("p", i)
-		if a, b := all[0].member(t, name).ID, all[1].member(t, name).ID; a != b {
+		if a, b := all[0].Member(t, name).ID, all[1].Member(t, name).ID; a != b {
 			t.Errorf("%s is %s here and %s there", name, a, b)
 		}
 	}
-	paused := func(d *daemon) bool { return len(d.find(t, "state=paused")) == 1 }
-	all[0].act(t, all[0].member(t, "p0").ID, "pause")
-	eventually(t, time.Second, "the other one has paused it too", func() bool { return paused(all[1]) })
-	eventually(t, time.Second, "and stored that", func() bool { return count(t, all[1].db, "pauses") == 1 })
-	all[1].act(t, all[1].member(t, "p0").ID, "resume")
-	eventually(t, time.Second, "the first one has it back", func() bool { return !paused(all[0]) })
+	paused := func(d daemon) bool { return len(d.Find(t, "state=paused")) == 1 }
+	all[0].act(t, all[0].Member(t, "p0").ID, "pause")
+	swiveltest.Eventually(t, time.Second, "the other one has paused it too", func() bool { return paused(all[1]) })
+	swiveltest.Eventually(t, time.Second, "and stored that", func() bool { return count(t, all[1].DB, "pauses") == 1 })
+	all[1].act(t, all[1].Member(t, "p0").ID, "resume")
+	swiveltest.Eventually(t, time.Second, "the first one has it back", func() bool { return !paused(all[0]) })
 
 	// The session has to leave the proxy that both instances would choose for it.
 	home := viaSession(t, all[0], "a1", echo)
 	all[0].act(t, home, "pause")
 	moved := viaSession(t, all[0], "a1", echo)
 	all[0].act(t, home, "resume")
-	eventually(t, 2*time.Second, "the other one knows where it is, and may use both", func() bool {
-		return count(t, all[1].db, "session_pins WHERE proxy_id = '"+moved+"'") == 1 && !paused(all[1])
+	swiveltest.Eventually(t, 2*time.Second, "the other one knows where it is, and may use both", func() bool {
+		return count(t, all[1].DB, "session_pins WHERE proxy_id = '"+moved+"'") == 1 && !paused(all[1])
 	})
 	if got := viaSession(t, all[1], "a1", echo); got != moved || moved == home {
 		t.Errorf("the session was at %s, is at %s, and there leaves through %s", home, moved, got)
 	}
 
-	body := fmt.Sprintf(`{"proxy_id": %q, "target": "x.example:443", "outcome": "banned", "retry_after_s": 60}`, all[0].member(t, "p1").ID)
-	resp, err := http.Post("http://"+all[0].admin+"/api/v1/report", "application/json", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = resp.Body.Close()
-	eventually(t, 4*time.Second, "the ban is known there", func() bool { return count(t, all[1].db, "bans") == 1 })
+	body := fmt.Sprintf(`{"proxy_id": %q, "target": "x.example:443", "outcome": "banned", "retry_after_s": 60}`, all[0].Member(t, "p1").ID)
+	all[0].Post(t, "/api/v1/report", body)
+	swiveltest.Eventually(t, 4*time.Second, "the ban is known there", func() bool { return count(t, all[1].DB, "bans") == 1 })
 	for _, d := range all {
-		if strings.Contains(d.output(t), "s3cret-of-redis") {
+		if strings.Contains(d.Output(t), "s3cret-of-redis") {
 			t.Error("the log holds the password of the server")
 		}
 	}
 }
 
 // act has a proxy paused or resumed.
-func (d *daemon) act(t testing.TB, id, what string) {
+func (d daemon) act(t testing.TB, id, what string) {
 	t.Helper()
-	resp, err := http.Post("http://"+d.admin+"/api/v1/proxies/"+id+"/"+what, "application/json", strings.NewReader(`{"reason": "invoice"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = resp.Body.Close()
-	if resp.StatusCode != 200 {
-		t.Fatalf("%s: %s", what, resp.Status)
+	if status, told := d.Post(t, "/api/v1/proxies/"+id+"/"+what, `{"reason": "invoice"}`); status != 200 {
+		t.Fatalf("%s: %d: %s", what, status, told)
 	}
 }
 
 // viaSession returns the proxy that a tunnel of the session leaves through.
-func viaSession(t testing.TB, d *daemon, session, target string) string {
+func viaSession(t testing.TB, d daemon, session, target string) string {
 	t.Helper()
-	status, fields := connectStatus(t, d.listen, target, "X-Swivel-Session: "+session)
+	status, fields := connectStatus(t, d.Listen, target, "X-Swivel-Session: "+session)
 	if status != 200 || fields.Get("X-Swivel-Proxy") == "" {
 		t.Fatalf("%d, %v", status, fields)
 	}
@@ -280,31 +266,31 @@ func TestInstanceThatJoinsGoesOnUnderTheFleetsIDs(t *testing.T) {
 	sound.open(t, carry)
 	echo := newEcho(t)
 	lines := []string{ill.hostPort + " name=ill", sound.hostPort + " name=sound"}
-	s := setup{dir: t.TempDir(), lines: lines}
+	s := swiveltest.Setup{Dir: t.TempDir(), Lines: lines}
 	alone := startDaemon(t, s)
-	for alone.member(t, "ill").State != "open" {
-		use(t, alone.listen, echo)
+	for alone.Member(t, "ill").State != "open" {
+		use(t, alone.Listen, echo)
 	}
-	old := alone.member(t, "ill").ID
-	alone.stop(t)
+	old := alone.Member(t, "ill").ID
+	alone.Stop(t)
 	first := instances(t, 1, server.URL(), lines)[0]
-	s.env = []string{"SWIVEL_FLEET=" + server.URL()}
+	s.Env = []string{"SWIVEL_FLEET=" + server.URL()}
 	joined := startDaemon(t, s)
-	id := joined.member(t, "ill").ID
-	if id == old || id != first.member(t, "ill").ID {
+	id := joined.Member(t, "ill").ID
+	if id == old || id != first.Member(t, "ill").ID {
 		t.Errorf("%s, alone it was %s", id, old)
 	}
-	if m := joined.member(t, "ill"); m.State != "open" {
+	if m := joined.Member(t, "ill"); m.State != "open" {
 		t.Errorf("it has forgotten: %+v", m)
 	}
-	eventually(t, 5*time.Second, "the other one learns of it", func() bool { return first.member(t, "ill").State == "open" })
-	joined.stop(t)
+	swiveltest.Eventually(t, 5*time.Second, "the other one learns of it", func() bool { return first.Member(t, "ill").State == "open" })
+	joined.Stop(t)
 	server.Kill()
 	again := startDaemon(t, s) // without the server
-	if m := again.member(t, "ill"); m.ID != id || m.State != "open" {
+	if m := again.Member(t, "ill"); m.ID != id || m.State != "open" {
 		t.Errorf("%+v, want %s open", m, id)
 	}
-	if files, err := filepath.Glob(filepath.Join(s.dir, "*.db")); err != nil || len(files) != 1 {
+	if files, err := filepath.Glob(filepath.Join(s.Dir, "*.db")); err != nil || len(files) != 1 {
 		t.Errorf("%q, %v", files, err)
 	}
 }

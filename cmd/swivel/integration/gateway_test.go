@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // TestGatewaySeesWhatTheClientAskedFor: a squid that lets everybody in stands
@@ -14,7 +16,7 @@ import (
 func TestGatewaySeesWhatTheClientAskedFor(t *testing.T) {
 	o := newOrigin(t)
 	hostPort, dir := runSquid(t, "127.0.0.27", func(string) string { return "basic_fake_auth" })
-	d := startDaemon(t, setup{lines: []string{"http://u-country-{country}-session-{session}:pw@" + hostPort}})
+	d := startDaemon(t, swiveltest.Setup{Lines: []string{"http://u-country-{country}-session-{session}:pw@" + hostPort}})
 	curl := fetchers(t)[0]
 	for _, c := range []struct{ client, want string }{
 		{"scraper-cc-US-sessid-abc12345", "u-country-us-session-abc12345"},
@@ -25,9 +27,9 @@ func TestGatewaySeesWhatTheClientAskedFor(t *testing.T) {
 	} {
 		for _, base := range []string{o.http, o.https} {
 			before := len(visitors(t, dir))
-			curl.fetch(t, o, "http://"+c.client+":x@"+d.listen, base+"/ip", "")
+			curl.fetch(t, o, "http://"+c.client+":x@"+d.Listen, base+"/ip", "")
 			var who []string
-			eventually(t, 10*time.Second, "squid has logged the request", func() bool {
+			swiveltest.Eventually(t, 10*time.Second, "squid has logged the request", func() bool {
 				who = visitors(t, dir)
 				return len(who) > before
 			})
@@ -40,10 +42,10 @@ func TestGatewaySeesWhatTheClientAskedFor(t *testing.T) {
 			}
 		}
 	}
-	curl.fetch(t, o, "http://"+d.listen, o.http+"/ip", "")
-	curl.fetch(t, o, "http://"+d.listen, o.http+"/ip", "")
+	curl.fetch(t, o, "http://"+d.Listen, o.http+"/ip", "")
+	curl.fetch(t, o, "http://"+d.Listen, o.http+"/ip", "")
 	var who []string
-	eventually(t, 10*time.Second, "squid has logged the requests without a session", func() bool {
+	swiveltest.Eventually(t, 10*time.Second, "squid has logged the requests without a session", func() bool {
 		who = visitors(t, dir)
 		return len(who) == 12
 	})

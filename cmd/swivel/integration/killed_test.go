@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // query reads one row of a database that a daemon may be using.
@@ -62,37 +63,37 @@ func TestKilledDaemonKeepsBansAndRestingTargets(t *testing.T) {
 	down := deadTarget(t)
 	denies.open(t, denyTarget(echo))
 	carries.open(t, carry)
-	s := setup{dir: t.TempDir(), lines: []string{denies.hostPort + " name=denies", carries.hostPort + " name=carries"},
-		env: []string{"SWIVEL_TARGETS_REST=50s"}}
+	s := swiveltest.Setup{Dir: t.TempDir(), Lines: []string{denies.hostPort + " name=denies", carries.hostPort + " name=carries"},
+		Env: []string{"SWIVEL_TARGETS_REST=50s"}}
 	d := startDaemon(t, s)
-	eventually(t, 20*time.Second, "the proxy has refused the target", func() bool {
-		return use(t, d.listen, echo) && count(t, d.db, "bans") == 1
+	swiveltest.Eventually(t, 20*time.Second, "the proxy has refused the target", func() bool {
+		return use(t, d.Listen, echo) && count(t, d.DB, "bans") == 1
 	})
 	other := newEcho(t)
-	eventually(t, 20*time.Second, "nobody reaches the other target", func() bool {
-		use(t, d.listen, other) // makes both credible
-		connectStatus(t, d.listen, down)
-		return count(t, d.db, "target_rests") == 1
+	swiveltest.Eventually(t, 20*time.Second, "nobody reaches the other target", func() bool {
+		use(t, d.Listen, other) // makes both credible
+		connectStatus(t, d.Listen, down)
+		return count(t, d.DB, "target_rests") == 1
 	})
 	var banned, rested [2]float64
 	read := func(i int) {
-		query(t, d.db, "SELECT until FROM bans", &banned[i])
-		query(t, d.db, "SELECT until FROM target_rests", &rested[i])
+		query(t, d.DB, "SELECT until FROM bans", &banned[i])
+		query(t, d.DB, "SELECT until FROM target_rests", &rested[i])
 	}
 	read(0)
-	d.kill(t)
+	d.Kill(t)
 	d = startDaemon(t, s)
-	id := d.member(t, "denies").ID
+	id := d.Member(t, "denies").ID
 	for range 10 {
-		if !use(t, d.listen, echo) {
+		if !use(t, d.Listen, echo) {
 			t.Error("a client was hurt")
 		}
 	}
-	status, fields := connectStatus(t, d.listen, down)
+	status, fields := connectStatus(t, d.Listen, down)
 	if status != 502 || fields.Get("X-Swivel-Error") != "target_down" || fields.Get("Retry-After") == "" {
 		t.Errorf("a target that rests is answered with %d %v", status, fields)
 	}
-	eventually(t, 5*time.Second, "all is logged", func() bool { return d.lines(t, "exchange", func([]byte) {}) >= 11 })
+	swiveltest.Eventually(t, 5*time.Second, "all is logged", func() bool { return len(d.Lines(t, "exchange")) >= 11 })
 	if tried := d.attemptsOf(t, id); len(tried) > 0 {
 		t.Errorf("the proxy that refuses the target was asked again: %+v", tried)
 	}
@@ -145,47 +146,43 @@ func TestKilledDaemonGoesOnCounting(t *testing.T) {
 	o, ill, sound := newOrigin(t), newToy(t, "127.0.0.44"), newToy(t, "127.0.0.45")
 	ill.open(t, carry)
 	sound.open(t, carry)
-	s := setup{dir: t.TempDir(), lines: []string{ill.hostPort + " name=ill", sound.hostPort + " name=sound"},
-		env: []string{"SWIVEL_BREAKER_CONSECUTIVE_FAILURES=0", "SWIVEL_BREAKER_MIN_SAMPLES=30", "SWIVEL_BREAKER_WINDOW=1h", "SWIVEL_BREAKER_ERROR_RATIO=0.1"}}
+	s := swiveltest.Setup{Dir: t.TempDir(), Lines: []string{ill.hostPort + " name=ill", sound.hostPort + " name=sound"},
+		Env: []string{"SWIVEL_BREAKER_CONSECUTIVE_FAILURES=0", "SWIVEL_BREAKER_MIN_SAMPLES=30", "SWIVEL_BREAKER_WINDOW=1h", "SWIVEL_BREAKER_ERROR_RATIO=0.1"}}
 	d := startDaemon(t, s)
 	client := d.browse(o)
-	id := d.member(t, "ill").ID
+	id := d.Member(t, "ill").ID
 	visitUntil(t, client, o, "it has succeeded often", func() bool { return len(d.attemptsOf(t, id)) >= 12 })
 	ill.shut()
 	visitUntil(t, client, o, "it has failed", func() bool { return outcomes(t, d, id, "failure") >= 6 })
 	killed := time.Now()
-	eventually(t, 3*time.Second, "a second has passed, after which everything is stored", func() bool { return time.Since(killed) > time.Second })
+	swiveltest.Eventually(t, 3*time.Second, "a second has passed, after which everything is stored", func() bool { return time.Since(killed) > time.Second })
 	want := storedBreaker(t, d, id)
-	d.kill(t)
+	d.Kill(t)
 	if got := storedBreaker(t, d, id); got != want || want.recent == "" || want.window == "[]" {
 		t.Errorf("after the kill the row is %+v, was %+v", got, want)
 	}
 	d = startDaemon(t, s)
-	if m := d.member(t, "ill"); m.State != "closed" {
+	if m := d.Member(t, "ill"); m.State != "closed" {
 		t.Fatalf("after the restart it is %s", m.State)
 	}
 	client = d.browse(o)
-	visitUntil(t, client, o, "the breaker opens", func() bool { return d.member(t, "ill").State == "open" })
+	visitUntil(t, client, o, "the breaker opens", func() bool { return d.Member(t, "ill").State == "open" })
 	seen := len(d.attemptsOf(t, id))
-	found := d.lines(t, "breaker", func(line []byte) {
-		var moved struct {
-			Rule, Request string
-			Samples       int
-			Rate          float64
+	found := d.Lines(t, "breaker")
+	for _, moved := range found {
+		if moved.Rule != "rate" || moved.Samples < 30 || moved.Rate < 0.1 || moved.Request == "" {
+			t.Errorf("%+v", moved)
 		}
-		if err := json.Unmarshal(line, &moved); err != nil || moved.Rule != "rate" || moved.Samples < 30 || moved.Rate < 0.1 || moved.Request == "" {
-			t.Errorf("%v: %s", err, line)
-		}
-	})
-	if found != 1 || seen >= 30 {
-		t.Errorf("%d transitions, after %d attempts since the restart; 30 in all were needed", found, seen)
+	}
+	if len(found) != 1 || seen >= 30 {
+		t.Errorf("%d transitions, after %d attempts since the restart; 30 in all were needed", len(found), seen)
 	}
 }
 
 // visitUntil makes requests, none of which may fail, until the answer is yes.
 func visitUntil(t *testing.T, client *http.Client, o *origin, what string, yes func() bool) {
 	t.Helper()
-	eventually(t, 30*time.Second, what, func() bool {
+	swiveltest.Eventually(t, 30*time.Second, what, func() bool {
 		if _, err := get(client, o.https+"/ip"); err != nil {
 			t.Fatalf("a client was hurt: %v", err)
 		}
@@ -193,7 +190,7 @@ func visitUntil(t *testing.T, client *http.Client, o *origin, what string, yes f
 	})
 }
 
-func outcomes(t *testing.T, d *daemon, id, outcome string) (n int) {
+func outcomes(t *testing.T, d daemon, id, outcome string) (n int) {
 	t.Helper()
 	for _, a := range d.attemptsOf(t, id) {
 		if a.Outcome == outcome {
@@ -208,9 +205,9 @@ type breakerRow struct {
 	failures, window, recent, suspicions, opens string
 }
 
-func storedBreaker(t *testing.T, d *daemon, id string) (row breakerRow) {
+func storedBreaker(t *testing.T, d daemon, id string) (row breakerRow) {
 	t.Helper()
-	query(t, d.db, fmt.Sprintf("SELECT failure_window_json, window_json, recent, suspicions, opens_in_row FROM circuit_breaker_states WHERE proxy_id = '%s'", id),
+	query(t, d.DB, fmt.Sprintf("SELECT failure_window_json, window_json, recent, suspicions, opens_in_row FROM circuit_breaker_states WHERE proxy_id = '%s'", id),
 		&row.failures, &row.window, &row.recent, &row.suspicions, &row.opens)
 	return row
 }
@@ -221,14 +218,14 @@ func TestRestsGrowOverKills(t *testing.T) {
 	t.Parallel()
 	o, ill, sound := newOrigin(t), newToy(t, "127.0.0.46"), newToy(t, "127.0.0.47")
 	sound.open(t, carry)
-	s := setup{dir: t.TempDir(), lines: []string{ill.hostPort + " name=ill", sound.hostPort + " name=sound"},
-		env: []string{"SWIVEL_BREAKER_OPEN_TIMEOUT=300ms", "SWIVEL_BREAKER_JITTER=0", "SWIVEL_BREAKER_CONSECUTIVE_FAILURES=1"}}
+	s := swiveltest.Setup{Dir: t.TempDir(), Lines: []string{ill.hostPort + " name=ill", sound.hostPort + " name=sound"},
+		Env: []string{"SWIVEL_BREAKER_OPEN_TIMEOUT=300ms", "SWIVEL_BREAKER_JITTER=0", "SWIVEL_BREAKER_CONSECUTIVE_FAILURES=1"}}
 	for round := 1; round <= 4; round++ {
 		d := startDaemon(t, s)
-		id, opens := d.member(t, "ill").ID, 0
+		id, opens := d.Member(t, "ill").ID, 0
 		visitUntil(t, d.browse(o), o, "it opens once more", func() bool {
-			if _, ok := storedState(t, d.db, id); ok {
-				query(t, d.db, "SELECT opens_in_row FROM circuit_breaker_states WHERE proxy_id = '"+id+"'", &opens)
+			if _, ok := storedState(t, d.DB, id); ok {
+				query(t, d.DB, "SELECT opens_in_row FROM circuit_breaker_states WHERE proxy_id = '"+id+"'", &opens)
 			}
 			return opens >= round
 		})
@@ -236,11 +233,11 @@ func TestRestsGrowOverKills(t *testing.T) {
 			t.Errorf("round %d: %d opens in a row", round, opens)
 		}
 		var rest float64
-		query(t, d.db, "SELECT next_test_time - last_state_change FROM circuit_breaker_states WHERE proxy_id = '"+id+"'", &rest)
+		query(t, d.DB, "SELECT next_test_time - last_state_change FROM circuit_breaker_states WHERE proxy_id = '"+id+"'", &rest)
 		if want := 0.3 * float64(int(1)<<(round-1)); rest < want-0.001 || rest > want+0.001 {
 			t.Errorf("round %d: the rest is %.3fs, want %.3fs", round, rest, want)
 		}
-		d.kill(t)
+		d.Kill(t)
 	}
 }
 
@@ -251,27 +248,23 @@ func TestPauseSurvivesAKill(t *testing.T) {
 	a.open(t, carry)
 	b.open(t, carry)
 	echo := newEcho(t)
-	s := setup{dir: t.TempDir(), lines: []string{a.hostPort + " name=a tag=vendor", b.hostPort + " name=b"}}
+	s := swiveltest.Setup{Dir: t.TempDir(), Lines: []string{a.hostPort + " name=a tag=vendor", b.hostPort + " name=b"}}
 	d := startDaemon(t, s)
-	resp, err := http.Post("http://"+d.admin+"/api/v1/tags/vendor/pause", "application/json", bytes.NewReader([]byte(`{"reason": "maintenance"}`)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = resp.Body.Close()
-	d.kill(t)
-	if resp.StatusCode != 200 {
-		t.Fatalf("pause: %s", resp.Status)
+	status, told := d.Post(t, "/api/v1/tags/vendor/pause", `{"reason": "maintenance"}`)
+	d.Kill(t)
+	if status != 200 {
+		t.Fatalf("pause: %d: %s", status, told)
 	}
 	d = startDaemon(t, s)
 	for range 20 {
-		if !use(t, d.listen, echo) {
+		if !use(t, d.Listen, echo) {
 			t.Error("a client was hurt")
 		}
 	}
 	if n := a.accepted.Load(); n != 0 {
 		t.Errorf("the paused proxy was connected to %d times", n)
 	}
-	through, fields := connectStatus(t, d.listen, d.admin)
+	through, fields := connectStatus(t, d.Listen, d.Admin)
 	if through != 508 {
 		t.Errorf("the admin API is reached through the proxy: %d %v", through, fields)
 	}

@@ -7,18 +7,20 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // TestTwoSwivelsThatListEachOtherSayThatTheyAreALoop and not send a request round
 // until one of them has no descriptors left.
 func TestTwoSwivelsThatListEachOtherSayThatTheyAreALoop(t *testing.T) {
-	first := startDaemon(t, setup{lines: []string{"127.0.0.1:9 name=nobody"}})
-	second := startDaemon(t, setup{lines: []string{first.listen}})
-	writeFile(t, first.list, second.listen+" name=second\n", 0o600)
-	eventually(t, 10*time.Second, "the first one lists the second one", func() bool {
-		return len(first.find(t, "q=second")) > 0
+	first := startDaemon(t, swiveltest.Setup{Lines: []string{"127.0.0.1:9 name=nobody"}})
+	second := startDaemon(t, swiveltest.Setup{Lines: []string{first.Listen}})
+	writeFile(t, first.List, second.Listen+" name=second\n", 0o600)
+	swiveltest.Eventually(t, 10*time.Second, "the first one lists the second one", func() bool {
+		return len(first.Find(t, "q=second")) > 0
 	})
-	conn, err := net.Dial("tcp", first.listen)
+	conn, err := net.Dial("tcp", first.Listen)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,13 +35,11 @@ func TestTwoSwivelsThatListEachOtherSayThatTheyAreALoop(t *testing.T) {
 		t.Errorf("%s %v", resp.Status, resp.Header)
 	}
 	total := 0
-	for _, d := range []*daemon{first, second} {
-		eventually(t, 10*time.Second, "its exchanges are counted", func() bool {
-			n, _ := d.exchangesOver(t)
-			return n >= 4
+	for _, d := range []daemon{first, second} {
+		swiveltest.Eventually(t, 10*time.Second, "its exchanges are counted", func() bool {
+			return d.exchangesOver(t) >= 4
 		})
-		n, _ := d.exchangesOver(t)
-		total += n
+		total += d.exchangesOver(t)
 	}
 	if total > 10 {
 		t.Errorf("one request became %d", total)

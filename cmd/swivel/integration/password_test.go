@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // TestWrongPasswordRestsTheProxyAtOnce: real proxies that turn a password down
@@ -17,15 +19,15 @@ func TestWrongPasswordRestsTheProxyAtOnce(t *testing.T) {
 		}
 		t.Run(kind.name, func(t *testing.T) {
 			line := strings.Replace(kind.start(t, o.ca).line, peerCore, "wrong", 1)
-			d := startDaemon(t, setup{lines: []string{line + " name=misspelt"}})
+			d := startDaemon(t, swiveltest.Setup{Lines: []string{line + " name=misspelt"}})
 			for _, url := range []string{o.http + "/ip", o.https + "/ip"} {
 				checkUnavailable(t, d.browse(o), url)
 			}
-			m := d.member(t, "misspelt")
+			m := d.Member(t, "misspelt")
 			if m.State != "open" || m.Cause != "refused" {
 				t.Errorf("the proxy is %s because of %q, want open because of refused", m.State, m.Cause)
 			}
-			if left := time.Until(m.due()); left < 10*time.Minute {
+			if left := time.Until(m.Due()); left < 10*time.Minute {
 				t.Errorf("the proxy is tried again in %v, want at least ten minutes", left)
 			}
 			if n := len(d.attemptsOf(t, m.ID)); n != 1 {

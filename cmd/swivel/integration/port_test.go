@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // portTries is how many ports a server may find taken: between the moment a
@@ -30,23 +32,23 @@ func startServer(t testing.TB, name, address string, command func(port int) *exe
 	for range portTries {
 		port := freePort(t, address)
 		hostPort = net.JoinHostPort(address, strconv.Itoa(port))
-		c := start(t, name, command(port))
-		if c.listensOn(t, hostPort) {
+		c := swiveltest.Start(t, name, command(port))
+		if listensOn(t, c, name, hostPort) {
 			return hostPort
 		}
-		t.Logf("%s did not start on %s:\n%s", name, hostPort, c.output(t))
+		t.Logf("%s did not start on %s:\n%s", name, hostPort, c.Output(t))
 	}
 	t.Fatalf("%s did not start on any of %d ports", name, portTries)
 	return ""
 }
 
 // listensOn waits until the child accepts connections; false when it ended.
-func (c *child) listensOn(t testing.TB, hostPort string) bool {
+func listensOn(t testing.TB, c *swiveltest.Child, name, hostPort string) bool {
 	t.Helper()
-	eventually(t, 20*time.Second, c.name+" listens on "+hostPort, func() bool {
-		return !c.running() || accepts(hostPort)
+	swiveltest.Eventually(t, 20*time.Second, name+" listens on "+hostPort, func() bool {
+		return !c.Running() || accepts(hostPort)
 	})
-	return c.running()
+	return c.Running()
 }
 
 // accepts says whether somebody listens there.

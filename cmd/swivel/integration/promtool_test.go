@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // promtool runs it beside the alerts.
@@ -52,14 +53,9 @@ func TestDashboardAsksInPromQL(t *testing.T) {
 }
 
 func TestPrometheusLikesTheMetricsOfADaemonThatHasServed(t *testing.T) {
-	d := startDaemon(t, setup{lines: []string{closedProxy, closedProxy + "0 provider=acme"}})
-	if _, err := io.Copy(io.Discard, askConnect(t, d.listen)); err != nil {
+	d := startDaemon(t, swiveltest.Setup{Lines: []string{closedProxy, closedProxy + "0 provider=acme"}})
+	if _, err := io.Copy(io.Discard, askConnect(t, d.Listen)); err != nil {
 		t.Fatal(err)
 	}
-	resp, err := http.Get("http://" + d.admin + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	promtool(t, resp.Body, "check", "metrics")
+	promtool(t, strings.NewReader(d.Get(t, "/metrics")), "check", "metrics")
 }

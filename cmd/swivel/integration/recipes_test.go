@@ -1,18 +1,20 @@
 package integration
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/crypto/bcrypt"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // recipe is a section of docs/recipes.md.
@@ -91,23 +93,23 @@ func newKitchen(t *testing.T) *kitchen {
 	return k
 }
 
-func (k *kitchen) daemon(t *testing.T) *daemon {
+func (k *kitchen) daemon(t *testing.T) daemon {
 	t.Helper()
-	return startDaemon(t, setup{lines: []string{k.upstream}, env: []string{"SWIVEL_USERS=" + k.user}})
+	return startDaemon(t, swiveltest.Setup{Lines: []string{k.upstream}, Env: []string{"SWIVEL_USERS=" + k.user}})
 }
 
 // run returns what the program prints.
-func (k *kitchen) run(t *testing.T, d *daemon, r recipe) string {
+func (k *kitchen) run(t *testing.T, d daemon, r recipe) string {
 	t.Helper()
 	dir := t.TempDir()
-	code := strings.NewReplacer("127.0.0.1:8484", d.listen, "/usr/bin/chromium", filepath.Join(dir, "chromium")).Replace(r.code)
+	code := strings.NewReplacer("127.0.0.1:8484", d.Listen, "/usr/bin/chromium", filepath.Join(dir, "chromium")).Replace(r.code)
 	file := filepath.Join(dir, "recipe."+r.language)
 	writeFile(t, file, code, 0o600)
 	cmd := k.interpreter(t, r, dir)
 	cmd = exec.CommandContext(t.Context(), cmd.Path, append(cmd.Args[1:], file)...)
 	wgetrc := filepath.Join(dir, "wgetrc")
 	writeFile(t, wgetrc, "ca_certificate = "+k.ca.file+"\ntries = 1\n", 0o600)
-	cmd.Env = append(plainEnv(), "HOME="+dir, "CURL_CA_BUNDLE="+k.ca.file, "REQUESTS_CA_BUNDLE="+k.ca.file, "SSL_CERT_FILE="+k.ca.file,
+	cmd.Env = append(swiveltest.PlainEnv(), "HOME="+dir, "CURL_CA_BUNDLE="+k.ca.file, "REQUESTS_CA_BUNDLE="+k.ca.file, "SSL_CERT_FILE="+k.ca.file,
 		"NODE_EXTRA_CA_CERTS="+k.ca.file, "GIT_SSL_CAINFO="+k.ca.file, "WGETRC="+wgetrc, "NODE_PATH="+nodeModules, "GOCACHE="+goCache(t))
 	cmd.WaitDelay = 5 * time.Second
 	var complaints strings.Builder
@@ -138,7 +140,7 @@ func (k *kitchen) interpreter(t *testing.T, r recipe, dir string) *exec.Cmd {
 		node := installed(t, "node", "nodejs")
 		module := regexp.MustCompile(`require\("(.*?)"\)`).FindStringSubmatch(r.code)[1]
 		probe := exec.Command(node, "-e", "require('"+module+"')")
-		probe.Env = append(plainEnv(), "NODE_PATH="+nodeModules)
+		probe.Env = append(swiveltest.PlainEnv(), "NODE_PATH="+nodeModules)
 		if out, err := probe.CombinedOutput(); err != nil {
 			t.Fatalf("node cannot load %s (%v: %s), and this test is about it: npm install -g %s", module, err, out, module)
 		}
@@ -165,16 +167,11 @@ func goCache(t *testing.T) string {
 
 // awaitSession waits for the log of an exchange that belonged to the session of
 // the user.
-func (d *daemon) awaitSession(t *testing.T, id string) {
+func (d daemon) awaitSession(t *testing.T, id string) {
 	t.Helper()
-	eventually(t, 10*time.Second, "an exchange of the session is logged", func() (found bool) {
-		d.lines(t, "exchange", func(line []byte) {
-			var x struct {
-				User, Session, Target string
-				Status                int
-			}
-			found = json.Unmarshal(line, &x) == nil && x.User == "scraper" && x.Session == id && x.Target == "example.org:443" && x.Status == 200 || found
+	swiveltest.Eventually(t, 10*time.Second, "an exchange of the session is logged", func() bool {
+		return slices.ContainsFunc(d.Lines(t, "exchange"), func(x swiveltest.Line) bool {
+			return x.User == "scraper" && x.Session == id && x.Target == "example.org:443" && x.Status == 200
 		})
-		return found
 	})
 }

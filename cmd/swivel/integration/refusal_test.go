@@ -2,12 +2,13 @@ package integration
 
 import (
 	"net"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // refusal is a start that has to fail.
@@ -16,7 +17,7 @@ type refusal struct {
 	code int    // the exit code: 1 for the machine's faults, 2 for what the user wrote
 	want string // what the line has to say
 	args func(*refusals) []string
-	env  string
+	env  []string
 }
 
 // refusals are the files and ports that the cases use.
@@ -67,7 +68,7 @@ var startsThatFail = []refusal{
 		args: func(r *refusals) []string { return r.serve("--config", r.path("unknown.yaml")) }},
 	{name: "configuration with a bad value", code: 2, want: "jitter",
 		args: func(r *refusals) []string { return r.serve("--config", r.path("value.yaml")) }},
-	{name: "bad value in the environment", code: 2, want: "SWIVEL_BREAKER_JITTER", env: "SWIVEL_BREAKER_JITTER=much",
+	{name: "bad value in the environment", code: 2, want: "SWIVEL_BREAKER_JITTER", env: []string{"SWIVEL_BREAKER_JITTER=much"},
 		args: func(r *refusals) []string { return r.serve() }},
 	{name: "open to other machines", code: 2, want: "--allow-open-proxy",
 		args: func(r *refusals) []string { return r.serve("--listen", "0.0.0.0:0") }},
@@ -78,16 +79,11 @@ func TestStartThatFailsSaysWhy(t *testing.T) {
 	r := newRefusals(t)
 	for _, c := range startsThatFail {
 		t.Run(c.name, func(t *testing.T) {
-			cmd := exec.Command(program(t), c.args(r)...)
-			cmd.Env = plainEnv()
-			if c.env != "" {
-				cmd.Env = append(cmd.Env, c.env)
-			}
-			child := start(t, "swivel", cmd)
-			if code := child.wait(t, 20*time.Second); code != c.code {
+			child := swiveltest.Start(t, "swivel", swiveltest.Setup{Env: c.env}.Command(t, c.args(r)...))
+			if code := child.Wait(t, 20*time.Second); code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}
-			checkComplaint(t, child.output(t), c.want)
+			checkComplaint(t, child.Output(t), c.want)
 		})
 	}
 }
@@ -137,6 +133,6 @@ func newRefusals(t *testing.T) *refusals {
 	} {
 		writeFile(t, r.path(name), text, 0o600)
 	}
-	r.db = startDaemon(t, setup{lines: []string{"127.0.0.1:1"}}).db
+	r.db = startDaemon(t, swiveltest.Setup{Lines: []string{"127.0.0.1:1"}}).DB
 	return r
 }

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 const (
@@ -41,22 +43,22 @@ func TestReloadsOfALargeListHurtNoClient(t *testing.T) {
 		}
 		return lines
 	}
-	d := startDaemon(t, setup{lines: list(0)})
+	d := startDaemon(t, swiveltest.Setup{Lines: list(0)})
 	var next [reloads]string // made in advance: it is not this process that is measured
 	for i := range next {
 		next[i] = filepath.Join(t.TempDir(), "proxies.txt")
 		writeFile(t, next[i], strings.Join(list(i+1), "\n")+"\n", 0o600)
 	}
-	l := &paced{proxy: d.listen, target: strings.TrimPrefix(o.http, "http://")}
-	eventually(t, 20*time.Second, "the ill proxy rests", func() bool {
+	l := &paced{proxy: d.Listen, target: strings.TrimPrefix(o.http, "http://")}
+	swiveltest.Eventually(t, 20*time.Second, "the ill proxy rests", func() bool {
 		_ = l.request()
-		return len(d.find(t, "state=open")) == 1
+		return len(d.Find(t, "state=open")) == 1
 	})
-	before := d.find(t, "state=open")[0]
+	before := d.Find(t, "state=open")[0]
 
 	usual := l.during(t, func() { time.Sleep(2 * time.Second) })
 	count := reloads
-	if raceDetector {
+	if swiveltest.RaceDetector {
 		count = 2
 	}
 	took := time.Now()
@@ -68,7 +70,7 @@ func TestReloadsOfALargeListHurtNoClient(t *testing.T) {
 	t.Logf("%d reloads of %d lines in %v", count, bigList, time.Since(took).Round(time.Millisecond))
 	t.Logf("usual:      %v", usual)
 	t.Logf("meanwhile:  %v", meanwhile)
-	if got := d.find(t, "state=open"); len(got) != 1 || got[0].ID != before.ID || !got[0].due().Equal(before.due()) {
+	if got := d.Find(t, "state=open"); len(got) != 1 || got[0].ID != before.ID || !got[0].Due().Equal(before.Due()) {
 		t.Errorf("%+v rests, want %+v", got, before)
 	}
 	if limit := max(10*usual.p99, 2*time.Second); meanwhile.p99 > limit {
@@ -78,9 +80,9 @@ func TestReloadsOfALargeListHurtNoClient(t *testing.T) {
 
 // reload replaces the list and waits until it is in use. Of the log, which grows
 // with every request, it reads what is new.
-func (d *daemon) reload(t *testing.T, list string) {
+func (d daemon) reload(t *testing.T, list string) {
 	t.Helper()
-	log, err := os.Open(d.log)
+	log, err := os.Open(d.LogFile())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,13 +90,13 @@ func (d *daemon) reload(t *testing.T, list string) {
 	if _, err := log.Seek(0, io.SeekEnd); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(list, d.list); err != nil {
+	if err := os.Rename(list, d.List); err != nil {
 		t.Fatal(err)
 	}
-	d.signal(t, syscall.SIGHUP)
+	d.Signal(t, syscall.SIGHUP)
 	want := fmt.Sprintf(`"added":%d,"kept":%d,"removed":%d`, exchanged, bigList-exchanged, exchanged)
 	var news []byte
-	eventually(t, 30*time.Second, "the list is in use", func() bool {
+	swiveltest.Eventually(t, 30*time.Second, "the list is in use", func() bool {
 		more, err := io.ReadAll(log)
 		news = append(news, more...)
 		return err == nil && bytes.Contains(news, []byte(want))

@@ -9,13 +9,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // tunnel is a CONNECT in which something was said and answered; it returns the
 // head of the 200.
-func (d *daemon) tunnel(t *testing.T, target string) http.Header {
+func (d daemon) tunnel(t *testing.T, target string) http.Header {
 	t.Helper()
-	c, err := net.Dial("tcp", d.listen)
+	c, err := net.Dial("tcp", d.Listen)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,18 +42,12 @@ func TestReportedBanKeepsAProxyFromItsTarget(t *testing.T) {
 	a, b := newToy(t, "127.0.0.2"), newToy(t, "127.0.0.3")
 	a.open(t, tunnelled)
 	b.open(t, tunnelled)
-	d := startDaemon(t, setup{lines: []string{a.hostPort, b.hostPort}})
+	d := startDaemon(t, swiveltest.Setup{Lines: []string{a.hostPort, b.hostPort}})
 	head := d.tunnel(t, "shop.test:443")
 	banned := head.Get("X-Swivel-Proxy")
-	response, err := http.Post("http://"+d.admin+"/api/v1/report", "application/json",
-		strings.NewReader(`{"request_id": "`+head.Get("X-Request-Id")+`", "outcome": "banned", "retry_after_s": 600}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	said, _ := io.ReadAll(response.Body)
-	_ = response.Body.Close()
-	if response.StatusCode != 200 || !strings.Contains(string(said), `"proxy_id":"`+banned+`"`) || !strings.Contains(string(said), `"target":"shop.test:443"`) {
-		t.Fatalf("%s %s", response.Status, said)
+	status, said := d.Post(t, "/api/v1/report", `{"request_id": "`+head.Get("X-Request-Id")+`", "outcome": "banned", "retry_after_s": 600}`)
+	if status != 200 || !strings.Contains(said, `"proxy_id":"`+banned+`"`) || !strings.Contains(said, `"target":"shop.test:443"`) {
+		t.Fatalf("%d %s", status, said)
 	}
 	elsewhere := false
 	for range 40 { // by chance alone a proxy of two is missing once in 10^12

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // rest is long enough for a restart to leave most of it, on a slow machine too.
@@ -16,8 +18,8 @@ type restartTest struct {
 	origin                 *origin
 	ill, sound             *toy
 	illSource, soundSource string
-	setup                  setup
-	daemon                 *daemon
+	setup                  swiveltest.Setup
+	daemon                 daemon
 
 	illID      string
 	restsUntil time.Time
@@ -31,10 +33,10 @@ func TestKilledDaemonKeepsAwayFromAProxyThatRests(t *testing.T) {
 	r.ill, r.sound = newToy(t, r.illSource), newToy(t, r.soundSource)
 	r.ill.open(t, carry)
 	r.sound.open(t, carry)
-	r.setup = setup{
-		dir:   t.TempDir(),
-		lines: []string{r.ill.hostPort + " name=ill", r.sound.hostPort + " name=sound"},
-		env:   []string{"SWIVEL_BREAKER_OPEN_TIMEOUT=" + rest.String(), "SWIVEL_BREAKER_JITTER=0", "SWIVEL_BREAKER_SLOW_START=1ms"},
+	r.setup = swiveltest.Setup{
+		Dir:   t.TempDir(),
+		Lines: []string{r.ill.hostPort + " name=ill", r.sound.hostPort + " name=sound"},
+		Env:   []string{"SWIVEL_BREAKER_OPEN_TIMEOUT=" + rest.String(), "SWIVEL_BREAKER_JITTER=0", "SWIVEL_BREAKER_SLOW_START=1ms"},
 	}
 	r.daemon = startDaemon(t, r.setup)
 	r.bothCarry(t)
@@ -75,18 +77,18 @@ func (r *restartTest) breakerOpens(t *testing.T) {
 	t.Helper()
 	r.ill.shut()
 	client := r.daemon.browse(r.origin)
-	eventually(t, 20*time.Second, "the breaker opens", func() bool {
+	swiveltest.Eventually(t, 20*time.Second, "the breaker opens", func() bool {
 		r.visit(t, client)
-		return r.daemon.member(t, "ill").State == "open"
+		return r.daemon.Member(t, "ill").State == "open"
 	})
-	m := r.daemon.member(t, "ill")
+	m := r.daemon.Member(t, "ill")
 	if m.Cause == "" {
 		t.Error("the admin API names no cause")
 	}
-	if left := time.Until(m.due()); left <= 0 || left > rest {
+	if left := time.Until(m.Due()); left <= 0 || left > rest {
 		t.Errorf("the rest ends in %v, want at most %v", left, rest)
 	}
-	r.illID, r.restsUntil = m.ID, m.due()
+	r.illID, r.restsUntil = m.ID, m.Due()
 	r.attemptsAre(t, 5, "failure")
 }
 
@@ -96,7 +98,7 @@ func (r *restartTest) breakerOpens(t *testing.T) {
 func (r *restartTest) attemptsAre(t *testing.T, want int, outcome string) {
 	t.Helper()
 	var n int
-	eventually(t, 5*time.Second, "the attempts are logged", func() bool {
+	swiveltest.Eventually(t, 5*time.Second, "the attempts are logged", func() bool {
 		n = 0
 		for _, a := range r.daemon.attemptsOf(t, r.illID) {
 			if a.Outcome == outcome {
@@ -114,11 +116,11 @@ func (r *restartTest) attemptsAre(t *testing.T, want int, outcome string) {
 // a kill may be lost.
 func (r *restartTest) killAndStart(t *testing.T) {
 	t.Helper()
-	eventually(t, 2*time.Second, "the open state is stored", func() bool {
-		row, ok := storedState(t, r.daemon.db, r.illID)
+	swiveltest.Eventually(t, 2*time.Second, "the open state is stored", func() bool {
+		row, ok := storedState(t, r.daemon.DB, r.illID)
 		return ok && row.state == "open"
 	})
-	r.daemon.kill(t)
+	r.daemon.Kill(t)
 	r.ill.accepted.Store(0)
 	r.ill.open(t, hangUp) // only to count who comes
 	r.daemon = startDaemon(t, r.setup)
@@ -128,11 +130,11 @@ func (r *restartTest) killAndStart(t *testing.T) {
 // proxy, however much traffic there is.
 func (r *restartTest) restIsKept(t *testing.T) {
 	t.Helper()
-	m := r.daemon.member(t, "ill")
+	m := r.daemon.Member(t, "ill")
 	if m.ID != r.illID || m.State != "open" {
 		t.Fatalf("after the restart the proxy is %+v, want id %s and open", m, r.illID)
 	}
-	if off := m.due().Sub(r.restsUntil); math.Abs(off.Seconds()) > 0.01 {
+	if off := m.Due().Sub(r.restsUntil); math.Abs(off.Seconds()) > 0.01 {
 		t.Errorf("the restart moved the end of the rest by %v", off)
 	}
 	if left := time.Until(r.restsUntil); left < rest/5 {
@@ -159,9 +161,9 @@ func (r *restartTest) twoProbesClose(t *testing.T) {
 	r.ill.accepted.Store(0)
 	r.ill.open(t, carry)
 	client := r.daemon.browse(r.origin)
-	eventually(t, 20*time.Second, "the breaker closes", func() bool {
+	swiveltest.Eventually(t, 20*time.Second, "the breaker closes", func() bool {
 		r.visit(t, client)
-		return r.daemon.member(t, "ill").State == "closed"
+		return r.daemon.Member(t, "ill").State == "closed"
 	})
 	if n := r.ill.accepted.Load(); n != 2 {
 		t.Errorf("the proxy was connected to %d times before its breaker closed, want 2", n)

@@ -12,13 +12,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // secretsTest is a daemon whose list is full of credentials, all of them
 // different so that one that leaks says where it came from.
 type secretsTest struct {
 	origin  *origin
-	daemon  *daemon
+	daemon  daemon
 	secrets []secret
 	shown   []sight
 }
@@ -35,24 +37,24 @@ type sight struct {
 func TestNoCredentialIsShown(t *testing.T) {
 	s := &secretsTest{origin: newOrigin(t)}
 	bad := s.badLines()
-	s.daemon = startDaemon(t, setup{
-		lines: slices.Concat(s.toyLines(t), s.realLines(t), bad),
-		env:   []string{"SWIVEL_LOG_LEVEL=debug", "SWIVEL_GRACE=1s", "SWIVEL_ATTEMPTS_HANDSHAKE_TIMEOUT=2s"},
+	s.daemon = startDaemon(t, swiveltest.Setup{
+		Lines: slices.Concat(s.toyLines(t), s.realLines(t), bad),
+		Env:   []string{"SWIVEL_LOG_LEVEL=debug", "SWIVEL_GRACE=1s", "SWIVEL_ATTEMPTS_HANDSHAKE_TIMEOUT=2s"},
 	})
 	s.useEveryProxy(t)
 	s.askWithCredentials(t)
 	s.seeAdmin(t)
 	s.seeProcesses(t)
-	s.daemon.signal(t, syscall.SIGHUP) // the list is read, and its bad lines are told, again
-	eventually(t, 5*time.Second, "the list is read again", func() bool {
-		return s.daemon.lines(t, "reloaded", func([]byte) {}) > 0
+	s.daemon.Signal(t, syscall.SIGHUP) // the list is read, and its bad lines are told, again
+	swiveltest.Eventually(t, 5*time.Second, "the list is read again", func() bool {
+		return len(s.daemon.Lines(t, "reloaded")) > 0
 	})
-	if n := s.daemon.lines(t, "line skipped", func([]byte) {}); n != 2*len(bad) {
+	if n := len(s.daemon.Lines(t, "line skipped")); n != 2*len(bad) {
 		t.Errorf("%d lines were told to be bad, want each of %d twice", n, len(bad))
 	}
 	s.seeFiles(t) // while the write-ahead log is there
-	s.daemon.signal(t, syscall.SIGTERM)
-	s.daemon.wait(t, 10*time.Second)
+	s.daemon.Signal(t, syscall.SIGTERM)
+	s.daemon.Wait(t, 10*time.Second)
 	s.seeFiles(t)
 	s.search(t)
 }
@@ -69,7 +71,7 @@ func (s *secretsTest) secret(place string) secret {
 func (s *secretsTest) useEveryProxy(t *testing.T) {
 	t.Helper()
 	good, bad := 0, 0
-	eventually(t, 60*time.Second, "every proxy was used and both successes and failures were seen", func() bool {
+	swiveltest.Eventually(t, 60*time.Second, "every proxy was used and both successes and failures were seen", func() bool {
 		for _, request := range []string{
 			"CONNECT " + strings.TrimPrefix(s.origin.http, "http://") + " HTTP/1.1\r\nHost: x\r\n\r\nGET /ip HTTP/1.0\r\n\r\n",
 			"GET " + s.origin.http + "/ip HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
@@ -88,7 +90,7 @@ func (s *secretsTest) useEveryProxy(t *testing.T) {
 
 // unused names a proxy that no attempt was made with so far.
 func (s *secretsTest) unused(t *testing.T) string {
-	for _, m := range s.daemon.members(t) {
+	for _, m := range s.daemon.Find(t, "") {
 		if len(s.daemon.attemptsOf(t, m.ID)) == 0 {
 			return m.Name
 		}
@@ -100,7 +102,7 @@ func (s *secretsTest) unused(t *testing.T) string {
 // the rest of a tunnel does not matter.
 func (s *secretsTest) ask(t *testing.T, request string) string {
 	t.Helper()
-	c, err := net.DialTimeout("tcp", s.daemon.listen, 5*time.Second)
+	c, err := net.DialTimeout("tcp", s.daemon.Listen, 5*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +144,7 @@ func basicCredentials(s secret) string {
 func (s *secretsTest) seeAdmin(t *testing.T) {
 	t.Helper()
 	for _, path := range []string{"/", "/healthz", "/readyz", "/metrics", "/api/v1/proxies", "/api/v1/explain", "/api/v1/nosuch"} {
-		resp, err := http.Get("http://" + s.daemon.admin + path)
+		resp, err := http.Get("http://" + s.daemon.Admin + path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +159,7 @@ func (s *secretsTest) seeAdmin(t *testing.T) {
 // that there is nobody but the daemon itself to look at.
 func (s *secretsTest) seeProcesses(t *testing.T) {
 	t.Helper()
-	pid := s.daemon.pid()
+	pid := s.daemon.PID()
 	for _, name := range []string{"cmdline", "environ"} {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, name))
 		if err != nil {
@@ -173,8 +175,8 @@ func (s *secretsTest) seeProcesses(t *testing.T) {
 // seeFiles looks at the log and at every file of the database.
 func (s *secretsTest) seeFiles(t *testing.T) {
 	t.Helper()
-	s.see("the log", []byte(s.daemon.output(t)))
-	files, err := filepath.Glob(s.daemon.db + "*")
+	s.see("the log", []byte(s.daemon.Output(t)))
+	files, err := filepath.Glob(s.daemon.DB + "*")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no database: %v", err)
 	}

@@ -4,6 +4,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // TestStopGivesTunnelsTheirGrace: a SIGTERM with ten tunnels open ends the
@@ -12,14 +14,14 @@ func TestStopGivesTunnelsTheirGrace(t *testing.T) {
 	const grace = 2 * time.Second
 	d, tunnels := withTunnels(t, 10, "SWIVEL_GRACE="+grace.String())
 	asked := time.Now()
-	d.signal(t, syscall.SIGTERM)
-	eventually(t, grace, "new clients are refused", func() bool { return refuses(d.listen) })
+	d.Signal(t, syscall.SIGTERM)
+	swiveltest.Eventually(t, grace, "new clients are refused", func() bool { return refuses(d.Listen) })
 	for i, u := range tunnels {
 		if !u.works() {
 			t.Errorf("tunnel %d was cut although its grace had %v left", i, grace-time.Since(asked))
 		}
 	}
-	if code := d.wait(t, grace+10*time.Second); code != 0 {
+	if code := d.Wait(t, grace+10*time.Second); code != 0 {
 		t.Errorf("exit code %d, want 0", code)
 	}
 	if took := time.Since(asked); took < grace {
@@ -35,12 +37,12 @@ func TestStopGivesTunnelsTheirGrace(t *testing.T) {
 // TestStopDoesNotWaitForNothing: when the last tunnel ends, so does the daemon.
 func TestStopDoesNotWaitForNothing(t *testing.T) {
 	d, tunnels := withTunnels(t, 10, "SWIVEL_GRACE=10m")
-	d.signal(t, syscall.SIGTERM)
-	eventually(t, 5*time.Second, "new clients are refused", func() bool { return refuses(d.listen) })
+	d.Signal(t, syscall.SIGTERM)
+	swiveltest.Eventually(t, 5*time.Second, "new clients are refused", func() bool { return refuses(d.Listen) })
 	for _, u := range tunnels {
 		_ = u.Close()
 	}
-	if code := d.wait(t, 10*time.Second); code != 0 {
+	if code := d.Wait(t, 10*time.Second); code != 0 {
 		t.Errorf("exit code %d, want 0", code)
 	}
 }
@@ -49,10 +51,10 @@ func TestStopDoesNotWaitForNothing(t *testing.T) {
 // in the exit code.
 func TestSecondSignalStopsAtOnce(t *testing.T) {
 	d, _ := withTunnels(t, 1, "SWIVEL_GRACE=10m")
-	d.signal(t, syscall.SIGTERM)
-	eventually(t, 5*time.Second, "new clients are refused", func() bool { return refuses(d.listen) })
-	d.signal(t, syscall.SIGTERM)
-	if code := d.wait(t, 5*time.Second); code != 1 {
+	d.Signal(t, syscall.SIGTERM)
+	swiveltest.Eventually(t, 5*time.Second, "new clients are refused", func() bool { return refuses(d.Listen) })
+	d.Signal(t, syscall.SIGTERM)
+	if code := d.Wait(t, 5*time.Second); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}
 }
@@ -62,34 +64,34 @@ func TestSecondSignalStopsAtOnce(t *testing.T) {
 func TestStopWritesWhatIsNotYetStored(t *testing.T) {
 	o, sound, dead := newOrigin(t), newToy(t, "127.0.0.32"), newToy(t, "127.0.0.31")
 	sound.open(t, carry)
-	d := startDaemon(t, setup{lines: []string{dead.hostPort + " name=dead", sound.hostPort}})
-	id := d.member(t, "dead").ID
+	d := startDaemon(t, swiveltest.Setup{Lines: []string{dead.hostPort + " name=dead", sound.hostPort}})
+	id := d.Member(t, "dead").ID
 	client := d.browse(o)
-	eventually(t, 20*time.Second, "a request meets the dead proxy", func() bool {
+	swiveltest.Eventually(t, 20*time.Second, "a request meets the dead proxy", func() bool {
 		if _, err := get(client, o.https+"/ip"); err != nil {
 			t.Fatal(err)
 		}
 		return len(d.attemptsOf(t, id)) > 0
 	})
-	d.signal(t, syscall.SIGTERM)
-	if code := d.wait(t, 10*time.Second); code != 0 {
+	d.Signal(t, syscall.SIGTERM)
+	if code := d.Wait(t, 10*time.Second); code != 0 {
 		t.Errorf("exit code %d, want 0", code)
 	}
 	want := len(d.attemptsOf(t, id)) // now that the log is complete
-	if row, ok := storedState(t, d.db, id); !ok || row.failures != want || row.state != "closed" {
+	if row, ok := storedState(t, d.DB, id); !ok || row.failures != want || row.state != "closed" {
 		t.Errorf("the database holds %+v (found: %v), want closed with %d failures", row, ok, want)
 	}
 }
 
 // withTunnels starts a daemon and opens that many tunnels through it.
-func withTunnels(t *testing.T, n int, env ...string) (*daemon, []*tunnel) {
+func withTunnels(t *testing.T, n int, env ...string) (daemon, []*tunnel) {
 	t.Helper()
 	upstream, echo := newToy(t, "127.0.0.32"), newEcho(t)
 	upstream.open(t, carry)
-	d := startDaemon(t, setup{lines: []string{upstream.hostPort}, env: env})
+	d := startDaemon(t, swiveltest.Setup{Lines: []string{upstream.hostPort}, Env: env})
 	tunnels := make([]*tunnel, n)
 	for i := range tunnels {
-		tunnels[i] = openTunnel(t, d.listen, echo)
+		tunnels[i] = openTunnel(t, d.Listen, echo)
 		if !tunnels[i].works() {
 			t.Fatalf("tunnel %d does not work", i)
 		}

@@ -7,10 +7,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // serviceManager is the part of systemd that a service speaks with.
@@ -61,6 +64,15 @@ func socket(t testing.TB) (address string, file *os.File) {
 	return ln.Addr().String(), file
 }
 
+// handOver hands listening sockets over as a service manager does, under these
+// names, separated by colons. A shell says for whom they are, since only the process
+// itself knows its number.
+func handOver(s swiveltest.Setup, names string, sockets ...*os.File) swiveltest.Setup {
+	s.Shell, s.Files = "export LISTEN_PID=$$", sockets
+	s.Env = append(s.Env, "LISTEN_FDS="+strconv.Itoa(len(sockets)), "LISTEN_FDNAMES="+names)
+	return s
+}
+
 // closedProxy is a line for a proxy that refuses connections.
 const closedProxy = "127.0.0.1:1"
 
@@ -68,13 +80,11 @@ func TestServiceManagerHandsOverSocketsAndIsTold(t *testing.T) {
 	manager := newServiceManager(t)
 	listen, listenFile := socket(t)
 	admin, adminFile := socket(t)
-	s := setup{
-		lines: []string{closedProxy}, dir: t.TempDir(), env: []string{"NOTIFY_SOCKET=" + manager.path},
-		sockets: []*os.File{adminFile, listenFile}, socketNames: "admin:listen",
-	}
+	s := handOver(swiveltest.Setup{Lines: []string{closedProxy}, Dir: t.TempDir(), Env: []string{"NOTIFY_SOCKET=" + manager.path}},
+		"admin:listen", adminFile, listenFile)
 	first := startDaemon(t, s)
-	if first.listen != listen || first.admin != admin {
-		t.Fatalf("swivel listens on %s and %s, not on %s and %s", first.listen, first.admin, listen, admin)
+	if first.Listen != listen || first.Admin != admin {
+		t.Fatalf("swivel listens on %s and %s, not on %s and %s", first.Listen, first.Admin, listen, admin)
 	}
 	if got := manager.told(t); got != "READY=1" {
 		t.Errorf("at the start it tells %q", got)
@@ -82,18 +92,18 @@ func TestServiceManagerHandsOverSocketsAndIsTold(t *testing.T) {
 	if resp, err := http.Get("http://" + admin + "/healthz"); err != nil || resp.StatusCode != 200 {
 		t.Errorf("healthz: %v, %v", resp, err)
 	}
-	first.signal(t, syscall.SIGHUP)
+	first.Signal(t, syscall.SIGHUP)
 	if got := manager.told(t); !strings.HasPrefix(got, "RELOADING=1\nMONOTONIC_USEC=") {
 		t.Errorf("at a reload it tells %q", got)
 	}
 	if got := manager.told(t); got != "READY=1" {
 		t.Errorf("after a reload it tells %q", got)
 	}
-	first.signal(t, syscall.SIGTERM)
+	first.Signal(t, syscall.SIGTERM)
 	if got := manager.told(t); !strings.HasPrefix(got, "STOPPING=1\nEXTEND_TIMEOUT_USEC=") {
 		t.Errorf("when it stops it tells %q", got)
 	}
-	if code := first.wait(t, 20*time.Second); code != 0 {
+	if code := first.Wait(t, 20*time.Second); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	client := askConnect(t, listen) // in between, which only the socket knows
@@ -132,10 +142,9 @@ func TestSocketsThatDoNotFitEndTheStart(t *testing.T) {
 		{"listen", "swivel: admin: want another port than listen has\n"},
 		{"swivel.socket", "swivel: socket swivel.socket: want FileDescriptorName=listen or =admin in its unit\n"},
 	} {
-		s := setup{sockets: []*os.File{file}, socketNames: c.name}
-		cmd := s.command(program(t), "serve", "--proxies", list, "--db", ":memory:", "--listen", "127.0.0.1:0", "--admin", listen)
-		child := start(t, "swivel", cmd)
-		if code, out := child.wait(t, 20*time.Second), child.output(t); code != 2 || out != c.want {
+		cmd := handOver(swiveltest.Setup{}, c.name, file).Command(t, "serve", "--proxies", list, "--db", ":memory:", "--listen", "127.0.0.1:0", "--admin", listen)
+		child := swiveltest.Start(t, "swivel", cmd)
+		if code, out := child.Wait(t, 20*time.Second), child.Output(t); code != 2 || out != c.want {
 			t.Errorf("%s: exit code %d: %s", c.name, code, out)
 		}
 	}

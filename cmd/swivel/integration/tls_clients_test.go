@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // withoutTLS are the clients that know no proxies with TLS, or no TLS inside TLS, as
@@ -36,7 +38,7 @@ func TestRecipesWorkOverTLS(t *testing.T) {
 		r.code = overTLS.Replace(r.code)
 		t.Run(r.title, func(t *testing.T) {
 			t.Parallel()
-			d := startDaemon(t, setup{lines: []string{k.upstream}, env: append(tlsSetup(t, k.ca), "SWIVEL_USERS="+k.user)})
+			d := startDaemon(t, swiveltest.Setup{Lines: []string{k.upstream}, Env: append(tlsSetup(t, k.ca), "SWIVEL_USERS="+k.user)})
 			if out := k.run(t, d, r); !strings.Contains(out, proof) {
 				t.Errorf("it printed %q", out)
 			}

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // deploy is where the files for operators are.
@@ -59,8 +61,7 @@ func TestUnitsAreSoundForSystemd(t *testing.T) {
 func TestExampleConfigurationHolds(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "proxies.txt")
 	writeFile(t, list, closedProxy+"\n", 0o600)
-	cmd := exec.Command(program(t), "config", "check", "--config", deploy+"swivel.yaml", "--proxies", list)
-	cmd.Env = plainEnv()
+	cmd := swiveltest.Setup{}.Command(t, "config", "check", "--config", deploy+"swivel.yaml", "--proxies", list)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}

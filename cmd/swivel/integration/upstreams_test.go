@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // TestUpstreams sends every client through every kind of upstream, one at a
@@ -20,7 +22,7 @@ func TestUpstreams(t *testing.T) {
 	for i, kind := range peers {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
-			d := startDaemon(t, setup{lines: []string{running[i].line}})
+			d := startDaemon(t, swiveltest.Setup{Lines: []string{running[i].line}})
 			for _, c := range clients {
 				t.Run(c.name, func(t *testing.T) { checkClient(t, c, d, o, running[i].source) })
 			}
@@ -33,7 +35,7 @@ func TestUpstreams(t *testing.T) {
 			lines = append(lines, p.line)
 			sources = append(sources, p.source)
 		}
-		d := startDaemon(t, setup{lines: lines})
+		d := startDaemon(t, swiveltest.Setup{Lines: lines})
 		for _, c := range clients {
 			t.Run(c.name, func(t *testing.T) {
 				checkClient(t, c, d, o, sources...)
@@ -45,8 +47,8 @@ func TestUpstreams(t *testing.T) {
 
 // checkClient makes the client's requests, for http and https targets, and
 // checks that they left from one of the sources.
-func checkClient(t *testing.T, c fetcher, d *daemon, o *origin, sources ...string) {
-	proxy := "http://" + d.listen
+func checkClient(t *testing.T, c fetcher, d daemon, o *origin, sources ...string) {
+	proxy := "http://" + d.Listen
 	upload := strings.Repeat("swivel ", 10_000)
 	for _, base := range []string{o.http, o.https} {
 		if source := strings.TrimSpace(c.fetch(t, o, proxy, base+"/ip", "")); !slices.Contains(sources, source) {
@@ -64,7 +66,7 @@ func checkClient(t *testing.T, c fetcher, d *daemon, o *origin, sources ...strin
 // checkSpread makes 300 requests for each kind of target. With six proxies of
 // one weight each carries 50; by chance fewer than 15 or more than 100 happen
 // less than once in ten million runs.
-func checkSpread(t *testing.T, d *daemon, o *origin, sources []string) {
+func checkSpread(t *testing.T, d daemon, o *origin, sources []string) {
 	for _, base := range []string{o.http, o.https} {
 		count := countSources(t, d.browse(o), base, 300)
 		for _, source := range sources {
