@@ -20,7 +20,7 @@ func mustLine(t testing.TB, line string) Spec {
 	if err != nil || len(specs) != 1 {
 		t.Fatalf("%q: %d specs, %v", line, len(specs), err)
 	}
-	return specs[0]
+	return *specs[0]
 }
 
 func TestAddressForms(t *testing.T) {

@@ -18,9 +18,9 @@ func BenchmarkPick(b *testing.B) {
 }
 
 func benchmarkPick(b *testing.B, n, open int) {
-	specs := make([]Spec, n)
+	specs := make([]*Spec, n)
 	for i := range specs {
-		specs[i] = Spec{Host: fmt.Sprintf("10.%d.%d.%d", i>>16&255, i>>8&255, i&255), Port: 1080, Weight: float64(1 + i%5)}
+		specs[i] = &Spec{Host: fmt.Sprintf("10.%d.%d.%d", i>>16&255, i>>8&255, i&255), Port: 1080, Weight: float64(1 + i%5)}
 	}
 	p := newTestPool(specs)
 	for i := range n * open / 100 {

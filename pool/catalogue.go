@@ -76,7 +76,7 @@ func traitsOf(c route.Constraints) [6]trait {
 func (s *snapshot) list() {
 	by := map[trait][]int32{}
 	for place, m := range s.proxies {
-		breathe(place)
+		atOnce.take(place)
 		enter := func(key placeholder, value string) {
 			t := trait{key, route.Fold(value)}
 			if places := by[t]; value != "" && (len(places) == 0 || places[len(places)-1] != int32(place)) {
@@ -119,7 +119,7 @@ func (s *snapshot) called(proxy string) (places []int32) {
 func (s *snapshot) listNames() {
 	all := make([]label, len(s.proxies))
 	for place, m := range s.proxies {
-		breathe(place)
+		atOnce.take(place)
 		all[place] = label{maphash.String(labelSeed, route.Fold(m.Spec.Label())), int32(place)}
 	}
 	slices.SortFunc(all, func(a, b label) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.place, b.place)) })

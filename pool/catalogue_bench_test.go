@@ -9,9 +9,9 @@ import (
 
 // varied is a pool whose members differ in what clients can ask for.
 func varied(n int) *Pool {
-	specs := make([]Spec, n)
+	specs := make([]*Spec, n)
 	for i := range specs {
-		specs[i] = Spec{
+		specs[i] = &Spec{
 			Host: fmt.Sprintf("10.%d.%d.%d", i>>16&255, i>>8&255, i&255), Port: 1080, Weight: 1,
 			Country: [...]string{"de", "fr", "us", "gb"}[i%4], City: fmt.Sprintf("city%d", i%100),
 		}
@@ -47,7 +47,7 @@ func BenchmarkView(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				s.views.by = nil
-				s.view(c, Weighted)
+				s.view(c, Weighted, atOnce)
 			}
 		})
 	}

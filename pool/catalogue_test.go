@@ -14,9 +14,9 @@ import (
 func TestTheCatalogueOverlooksNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.SampledFrom([]string{"", "", "a", "b", "C d", "E"})
-		var specs []Spec
+		var specs []*Spec
 		for i := range rapid.IntRange(0, 30).Draw(t, "members") {
-			s := Spec{
+			s := &Spec{
 				Host: "192.0.2.1", Port: uint16(1 + i), Weight: 1, Scheme: rapid.SampledFrom([]Scheme{HTTP, SOCKS5, SOCKS5H}).Draw(t, "scheme"),
 				Country: value.Draw(t, "country"), Region: value.Draw(t, "region"), City: value.Draw(t, "city"), Provider: value.Draw(t, "provider"),
 				Name: value.Draw(t, "name"), Tags: []string{value.Draw(t, "tag"), value.Draw(t, "other tag")},
@@ -40,7 +40,7 @@ func TestTheCatalogueOverlooksNobody(t *testing.T) {
 				want = append(want, m)
 			}
 		}
-		if got := p.current.Load().view(c, Weighted).members; !slices.Equal(got, want) {
+		if got := p.current.Load().view(c, Weighted, atOnce).members; !slices.Equal(got, want) {
 			t.Fatalf("%+v: %d members, want %d", c, len(got), len(want))
 		}
 	})
@@ -101,7 +101,7 @@ func TestAReloadPreparesWhatIsAskedFor(t *testing.T) {
 		return x
 	}
 	next(t, begun(), epoch)
-	specs := []Spec{*p.Proxies()[7].Spec, *p.Proxies()[8].Spec}
+	specs := []*Spec{p.Proxies()[7].Spec, p.Proxies()[8].Spec}
 	p.Replace(specs, epoch)
 	if v := p.current.Load().views.find(route.Constraints{City: "city7"}); v == nil || len(v.members) != 1 {
 		t.Errorf("the view is %+v", v)

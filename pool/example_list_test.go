@@ -54,7 +54,7 @@ func TestExampleListShowsEveryForm(t *testing.T) {
 
 func TestExampleListMeansWhatItSays(t *testing.T) {
 	list := parseText(t, readExample(t))
-	byHost := map[string]Spec{}
+	byHost := map[string]*Spec{}
 	schemes := map[Scheme]bool{}
 	for _, s := range list.Specs {
 		byHost[s.Host] = s

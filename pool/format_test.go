@@ -41,7 +41,7 @@ func TestPrintedLineParsesBack(t *testing.T) {
 		if err != nil || len(specs) != 1 {
 			t.Fatalf("%s: %d specs, %v", s.Line(), len(specs), err)
 		}
-		if diff := cmp.Diff(s, specs[0], cmp.Comparer(func(a, b breaker.Overrides) bool { return a == b })); diff != "" {
+		if diff := cmp.Diff(s, *specs[0], cmp.Comparer(func(a, b breaker.Overrides) bool { return a == b })); diff != "" {
 			t.Fatalf("%s:\n%s", s.Line(), diff)
 		}
 	})

@@ -38,7 +38,7 @@ func FuzzParseLine(f *testing.F) {
 			if i > 3 && i < len(specs)-3 {
 				continue // a range: its ends will do
 			}
-			checkSpec(t, &specs[i])
+			checkSpec(t, specs[i])
 		}
 	})
 }
@@ -100,7 +100,7 @@ func FuzzSharedLink(f *testing.F) {
 			checkReason(t, line, err.Error())
 		}
 		for i := range min(len(specs), 3) {
-			checkSpec(t, &specs[i])
+			checkSpec(t, specs[i])
 			if back, err := ParseLine(specs[i].Line(), testEnv); err != nil || len(back) != 1 || back[0].Identity() != specs[i].Identity() {
 				t.Errorf("%q gave %q, which gives %v", line, specs[i].Line(), err)
 			}

@@ -6,10 +6,13 @@ package pool
 // AssumeGateway takes the only proxy of a pool for a rotating gateway, unless its
 // line says whether it is one. Many have no more than a vendor's gateway, and
 // five bad exits in a row should not leave them with nothing; a proxy that does
-// not rotate loses little by it, for nobody could serve while it rests.
-func AssumeGateway(specs []Spec) {
+// not rotate loses little by it, for nobody could serve while it rests. The Spec
+// itself is not changed, but replaced.
+func AssumeGateway(specs []*Spec) {
 	if len(specs) == 1 && !specs[0].RotatingSet {
-		specs[0].Rotating = true
+		gateway := *specs[0] // which may be in use
+		gateway.Rotating = true
+		specs[0] = &gateway
 	}
 }
 

@@ -113,3 +113,23 @@ func TestUsersOfOneGatewayStayApart(t *testing.T) {
 		t.Errorf("%s, merged %d", got, list.Merged)
 	}
 }
+
+// A list that is kept is merged with the others again and again, while its
+// proxies serve.
+func TestMergingChangesNoSpec(t *testing.T) {
+	a, b := &Spec{Host: "192.0.2.1", Port: 1, Weight: 1}, &Spec{Host: "192.0.2.1", Port: 1, Weight: 2, Name: "b"}
+	for range 2 {
+		merged, duplicates := Merge([]*Spec{a, b})
+		if duplicates != 1 || len(merged) != 1 || merged[0].Weight != 3 || merged[0].Name != "b" {
+			t.Errorf("%d duplicates, %+v", duplicates, *merged[0])
+		}
+		AssumeGateway(merged)
+		only := []*Spec{a}
+		if AssumeGateway(only); !only[0].Rotating || !merged[0].Rotating {
+			t.Error("the only proxy is no gateway")
+		}
+	}
+	if a.Weight != 1 || a.Name != "" || a.Rotating {
+		t.Errorf("%+v has changed", *a)
+	}
+}

@@ -33,7 +33,7 @@ var errControl = errors.New("the line holds a control byte: it is no text, or no
 //
 // A blank line or a comment (#, ; or //) gives no specs and no error. Errors
 // never quote the line, except for an unknown scheme, key or variable's name.
-func ParseLine(line string, env Env) ([]Spec, error) {
+func ParseLine(line string, env Env) ([]*Spec, error) {
 	p := lineParser{env: env}
 	return p.appendSpecs(nil, line)
 }
@@ -43,6 +43,7 @@ type lineParser struct {
 	env    Env
 	shared bool     // lines are links as people share them
 	seen   []string // the keys met on this line
+	spec   Spec     // what this line says so far
 
 	host, user, password repeated
 }
@@ -60,7 +61,7 @@ func (r *repeated) of(text string) string {
 }
 
 // appendSpecs appends the specs of a line to specs.
-func (p *lineParser) appendSpecs(specs []Spec, line string) ([]Spec, error) {
+func (p *lineParser) appendSpecs(specs []*Spec, line string) ([]*Spec, error) {
 	line = strings.Trim(strings.TrimPrefix(line, "\ufeff"), " \t\r\n")
 	if line == "" || line[0] == '#' || line[0] == ';' || strings.HasPrefix(line, "//") {
 		return specs, nil
@@ -72,12 +73,12 @@ func (p *lineParser) appendSpecs(specs []Spec, line string) ([]Spec, error) {
 	if p.shared && strings.Contains(line, "://") {
 		line, name = cutShared(line)
 	}
-	spec, ports, err := p.parse(line)
+	ports, err := p.parse(line)
 	if err != nil {
 		return specs, err
 	}
-	fill(&spec.Name, name)
-	return appendPorts(specs, &spec, ports)
+	fill(&p.spec.Name, name)
+	return appendPorts(specs, &p.spec, ports)
 }
 
 // hasControl reports whether line holds a control byte other than a tab.
@@ -91,20 +92,20 @@ func hasControl(line string) bool {
 }
 
 // parse reads a line that is neither blank nor a comment.
-func (p *lineParser) parse(line string) (Spec, endpoint, error) {
+func (p *lineParser) parse(line string) (endpoint, error) {
 	w := words{rest: line}
 	a, err := w.address()
 	if err != nil {
-		return Spec{}, endpoint{}, err
+		return endpoint{}, err
 	}
-	spec := Spec{Scheme: a.scheme, Host: a.host, Weight: 1}
-	if err := a.fillIn(&spec, p.env); err != nil {
-		return Spec{}, endpoint{}, err
+	p.spec = Spec{Scheme: a.scheme, Host: a.host, Weight: 1}
+	if err := a.fillIn(&p.spec, p.env); err != nil {
+		return endpoint{}, err
 	}
-	err = p.attributes(&spec, &w)
-	spec.assumeRotating()
-	p.letGo(&spec)
-	return spec, a.endpoint, err
+	err = p.attributes(&p.spec, &w)
+	p.spec.assumeRotating()
+	p.letGo(&p.spec)
+	return a.endpoint, err
 }
 
 // letGo has the spec keep what it needs of the line's text and nothing else. What

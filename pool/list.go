@@ -32,7 +32,7 @@ var ErrNoProxies = errors.New("no usable proxy")
 
 // List is what a proxy list says.
 type List struct {
-	Specs   []Spec      // the proxies in the order of their first line, no two with the same identity
+	Specs   []*Spec     // the proxies in the order of their first line, no two with the same identity
 	Skipped []LineError // the lines that were refused, in order
 	Lines   int         // lines read, with comments and blank ones
 	Merged  int         // proxies that were exact duplicates of an earlier one
@@ -46,9 +46,8 @@ type List struct {
 	// it so, but a file that is still being written looks the same.
 	Unfinished bool
 
-	full bool // errTooMany was said
-	read pieces
-	line []Spec // what a line became, in memory that is used again
+	full bool    // errTooMany was said
+	line []*Spec // what a line became, in memory that is used again
 }
 
 // Template is a line with placeholders in its credentials.
@@ -84,7 +83,7 @@ func ParseList(r io.Reader, env Env) (List, error) {
 		return List{}, err
 	}
 	list.line = nil
-	list.Specs, list.Merged = Merge(list.read.join())
+	list.Specs, list.Merged = Merge(list.Specs)
 	if len(list.Specs) == 0 {
 		return list, list.noProxies()
 	}
@@ -138,7 +137,7 @@ func (l *List) readLines(r *bufio.Reader, parser *lineParser) error {
 			return fmt.Errorf("read the proxy list: %w", err)
 		}
 		if len(line) > 0 || err == errLong {
-			breathe(l.Lines)
+			atOnce.take(l.Lines)
 			l.Lines++
 			l.Unfinished = !bytes.HasSuffix(line, []byte("\n"))
 		}
@@ -176,15 +175,15 @@ func (l *List) addRecord(r *record, env Env) {
 }
 
 // take keeps what a line became.
-func (l *List) take(specs []Spec, err error) {
-	if err == nil && l.read.count+len(specs) > maxProxies {
+func (l *List) take(specs []*Spec, err error) {
+	if err == nil && len(l.Specs)+len(specs) > maxProxies {
 		err = errTooMany
 	}
 	if l.line = specs[:0]; err != nil {
 		l.skip(err)
 		return
 	}
-	l.read.add(specs...)
+	l.Specs = append(l.Specs, specs...)
 	l.note(specs)
 	clear(specs)
 }
@@ -199,7 +198,7 @@ func (l *List) skip(reason error) {
 func (l *List) hopeless() bool { return len(l.Skipped) > maxSkipped }
 
 // note counts what a line became.
-func (l *List) note(specs []Spec) {
+func (l *List) note(specs []*Spec) {
 	if len(specs) == 0 {
 		return
 	}

@@ -21,7 +21,7 @@ func parseText(t *testing.T, text string) List {
 }
 
 // addresses prints a list for comparison.
-func addresses(specs []Spec) string {
+func addresses(specs []*Spec) string {
 	var b strings.Builder
 	for i := range specs {
 		fmt.Fprintf(&b, "%s ", specs[i].Address())
@@ -164,15 +164,14 @@ func TestListOfTooManyIsCutShortAndSaysSoOnce(t *testing.T) {
 }
 
 func TestRangesCannotFillTheMemory(t *testing.T) {
-	list := List{read: pieces{count: maxProxies - 3}}
-	list.take(make([]Spec, 4), nil)
-	if list.read.count != maxProxies-3 || !list.full {
-		t.Errorf("one too many: %d specs", list.read.count)
+	list := List{Specs: make([]*Spec, maxProxies-3)}
+	list.take(ones(4), nil)
+	if got := len(list.Specs); got != maxProxies-3 || !list.full {
+		t.Errorf("one too many: %d specs", got)
 	}
-	list = List{}
-	list.read.add(make([]Spec, maxProxies-3)...)
-	list.take(make([]Spec, 3), nil)
-	if got := len(list.read.join()); got != maxProxies || list.full {
+	list.full = false
+	list.take(ones(3), nil)
+	if got := len(list.Specs); got != maxProxies || list.full {
 		t.Errorf("the last ones: %d specs", got)
 	}
 }

@@ -9,12 +9,13 @@ import (
 // Merge joins exact duplicates, that is specs of one identity, into the first
 // of them and returns the rest in order, with the number of those that went.
 // Weights add up; other attributes of a later line fill what the first left
-// empty. It reuses the memory of specs.
-func Merge(specs []Spec) (merged []Spec, duplicates int) {
+// empty. It reuses the memory of the slice, and changes no Spec: they may be in
+// use.
+func Merge(specs []*Spec) (merged []*Spec, duplicates int) {
 	seed, first := maphash.MakeSeed(), make(map[uint64]int32, len(specs)) // by the identity's hash
 	merged = specs[:0]
 	for i := range specs {
-		breathe(i)
+		atOnce.take(i)
 		key := specs[i].identity()
 		hash := maphash.Comparable(seed, key)
 		at, taken := first[hash]
@@ -22,7 +23,7 @@ func Merge(specs []Spec) (merged []Spec, duplicates int) {
 			hash++ // two have the same hash
 		}
 		if taken {
-			merged[at].absorb(&specs[i])
+			merged[at] = merged[at].with(specs[i])
 			continue
 		}
 		first[hash] = int32(len(merged))
@@ -31,7 +32,13 @@ func Merge(specs []Spec) (merged []Spec, duplicates int) {
 	return merged, len(specs) - len(merged)
 }
 
-// absorb takes over the weight of a duplicate, and what s does not say itself.
+// with is the spec with the weight of a duplicate, and what it does not say itself.
+func (s *Spec) with(d *Spec) *Spec {
+	both := *s
+	both.absorb(d)
+	return &both
+}
+
 func (s *Spec) absorb(d *Spec) {
 	s.Weight += d.Weight
 	fill(&s.Name, d.Name)

@@ -67,7 +67,7 @@ func TestTags(t *testing.T) {
 }
 
 // revive is a pool of the same proxies in a new process.
-func revive(p *Pool, specs []Spec, now time.Time) *Pool {
+func revive(p *Pool, specs []*Spec, now time.Time) *Pool {
 	bans, rests := p.Targets(now)
 	next := newTestPool(specs)
 	next.RestoreTargets(bans, rests, now)

@@ -47,7 +47,7 @@ func (x *Exchange) view() (*snapshot, *view) {
 	if x.seen.snapshot != s {
 		x.seen.snapshot, x.seen.view = s, s.all
 		if x.asked != nil {
-			x.seen.view = s.view(x.asked.constraints, x.pool.options.Strategy)
+			x.seen.view = s.view(x.asked.constraints, x.pool.options.Strategy, atOnce)
 		}
 	}
 	return s, x.seen.view

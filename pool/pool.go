@@ -87,7 +87,7 @@ type Pool struct {
 }
 
 // New returns a pool of the given members at the given time.
-func New(specs []Spec, o Options, now time.Time) *Pool {
+func New(specs []*Spec, o Options, now time.Time) *Pool {
 	p := &Pool{options: o.filled(), probes: budget.New(0, 0, 0, now), memory: newMemory(), probeShare: budget.New(0.1, 1, 10, now)}
 	p.outage.window = p.options.Breaker.Window
 	p.segments.options = p.options.Segment
@@ -97,9 +97,9 @@ func New(specs []Spec, o Options, now time.Time) *Pool {
 	p.sessions = newSessions(p.options.MaxSessions)
 	p.waiting.by = map[targetKey][]*suspicion{}
 	empty := newSnapshot(0)
-	empty.watch(Weighted)
+	empty.watch(Weighted, atOnce)
 	p.current.Store(empty)
-	p.Replace(specs, now)
+	p.replace(specs, now, atOnce)
 	return p
 }
 

@@ -14,7 +14,7 @@ func TestReloadKeepsTheStateOfProxiesThatStay(t *testing.T) {
 	trip(t, p, 0, epoch)
 	id := p.Proxies()[0].ID
 	specs := weighted(5, 1, 1, 1)[:2] // 0 with another weight, 1 as it was, 2 gone
-	specs = append(specs, Spec{Host: "192.0.2.9", Port: 9, Weight: 1})
+	specs = append(specs, &Spec{Host: "192.0.2.9", Port: 9, Weight: 1})
 	if got, want := p.Replace(specs, epoch), (Change{Added: 1, Kept: 2, Removed: 1}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -28,7 +28,7 @@ func TestAResultForARemovedProxyIsTaken(t *testing.T) {
 	p := newTestPool(weighted(1))
 	x := begin(t, p, "a.test:1", epoch)
 	l := next(t, x, epoch)
-	p.Replace([]Spec{{Host: "192.0.2.9", Port: 9, Weight: 1}}, epoch)
+	p.Replace([]*Spec{{Host: "192.0.2.9", Port: 9, Weight: 1}}, epoch)
 	x.Fail(l, Fault{Signal: DialRefused}, epoch)
 	x.End(epoch)
 	if _, ok := p.Get(l.Proxy.ID); ok {
@@ -145,8 +145,8 @@ func TestAReloadKnowsEveryFieldOfALine(t *testing.T) {
 		if base.same(&changed) || !base.same(&base) {
 			t.Errorf("a change of %s is overlooked", field.Name)
 		}
-		p := newTestPool([]Spec{base})
-		p.Replace([]Spec{changed}, epoch)
+		p := newTestPool([]*Spec{&base})
+		p.Replace([]*Spec{&changed}, epoch)
 		if got := p.Proxies()[0].Spec; !got.same(&changed) {
 			t.Errorf("with another %s the proxy is still %+v", field.Name, *got)
 		}
@@ -157,8 +157,9 @@ func TestAReloadLeavesAProxyAloneWhoseLineStays(t *testing.T) {
 	specs := weighted(1, 2, 3, 4)
 	p := newTestPool(specs)
 	before := slices.Clone(p.Proxies())
-	next := []Spec{specs[3], {Host: "192.0.2.9", Port: 9, Weight: 1}, specs[0], specs[1], specs[2]}
-	next[3].Weight = 7
+	heavier := *specs[1]
+	heavier.Weight = 7
+	next := []*Spec{specs[3], {Host: "192.0.2.9", Port: 9, Weight: 1}, specs[0], &heavier, specs[2]}
 	if got, want := p.Replace(next, epoch), (Change{Added: 1, Kept: 4}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

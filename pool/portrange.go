@@ -48,13 +48,14 @@ func parsePort(text string) uint16 {
 }
 
 // appendPorts appends a copy of spec for each port of e.
-func appendPorts(specs []Spec, spec *Spec, e endpoint) ([]Spec, error) {
+func appendPorts(specs []*Spec, spec *Spec, e endpoint) ([]*Spec, error) {
 	if e.last-e.first >= maxRange {
 		return specs, errRange
 	}
 	for port := int(e.first); port <= int(e.last); port++ {
-		spec.Port = uint16(port)
-		specs = append(specs, *spec)
+		one := *spec
+		one.Port = uint16(port)
+		specs = append(specs, &one)
 	}
 	return specs, nil
 }

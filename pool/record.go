@@ -79,7 +79,7 @@ func (r *record) set(name, value string) {
 }
 
 // appendSpecs appends the proxies of the record to specs.
-func (r *record) appendSpecs(specs []Spec, env Env) ([]Spec, error) {
+func (r *record) appendSpecs(specs []*Spec, env Env) ([]*Spec, error) {
 	for _, text := range []string{r.address, r.scheme, r.host, r.port, r.user, r.password} {
 		if hasControl(text) {
 			return specs, errControl

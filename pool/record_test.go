@@ -10,10 +10,10 @@ import (
 )
 
 // shown prints specs with their credentials, for comparison.
-func shown(specs []Spec) string {
+func shown(specs []*Spec) string {
 	var all []string
 	for i := range specs {
-		s := &specs[i]
+		s := specs[i]
 		text := s.Identity()
 		for _, v := range append([]string{s.Name, s.Country, s.City}, s.Tags...) {
 			if v != "" {

@@ -15,15 +15,19 @@ type Change struct {
 }
 
 // Replace makes specs the members. A proxy whose identity was there before
-// keeps its breaker; exchanges under way finish with the proxies they hold. Of
-// specs nothing is kept, so that what a list was read into does not live on with
-// the last of its proxies.
-func (p *Pool) Replace(specs []Spec, now time.Time) Change {
+// keeps its breaker; exchanges under way finish with the proxies they hold. The
+// specs are the pool's from here on, and must not be changed. With many of them
+// it takes its time, which is that of those whom the pool serves.
+func (p *Pool) Replace(specs []*Spec, now time.Time) Change {
 	p.reloadMu.Lock()
 	defer p.reloadMu.Unlock()
+	return p.replace(specs, now, beside())
+}
+
+func (p *Pool) replace(specs []*Spec, now time.Time, b *breath) Change {
 	old, next := p.current.Load(), newSnapshot(len(specs))
 	var change Change
-	for spec, is := range p.known(old, specs) {
+	for spec, is := range p.known(old, specs, b) {
 		if is.member != nil {
 			next.add(p.keep(is.member, spec, now))
 			change.Kept++
@@ -33,19 +37,19 @@ func (p *Pool) Replace(specs []Spec, now time.Time) Change {
 		}
 	}
 	change.Removed = len(old.proxies) - change.Kept
-	next.watch(p.options.Strategy)
-	next.prepare(old, p.options.Strategy)
+	next.watch(p.options.Strategy, b)
+	next.prepare(old, p.options.Strategy, b)
 	probeRate := p.options.ProbeRate + float64(len(specs))/100
 	p.probes.SetRate(probeRate, math.Ceil(probeRate), now)
 	p.current.Store(next)
-	next.all.refreshAll(&next.views.mu) // with what happened before anybody could tell this snapshot
-	p.resting.follow(next, now)
+	next.all.refreshAll(&next.views.mu, b) // with what happened before anybody could tell this snapshot
+	p.resting.follow(next, now, b)
 	return change
 }
 
 // Newcomers returns the ids of those of specs that are no members yet.
-func (p *Pool) Newcomers(specs []Spec) (ids []ID) {
-	for _, is := range p.known(p.current.Load(), specs) {
+func (p *Pool) Newcomers(specs []*Spec) (ids []ID) {
+	for _, is := range p.known(p.current.Load(), specs, beside()) {
 		if is.member == nil {
 			ids = append(ids, is.id)
 		}
@@ -61,7 +65,7 @@ type known struct {
 
 // known goes through specs. Lists change little: most of them are the members in
 // their order, and need no id to be made to be found.
-func (p *Pool) known(s *snapshot, specs []Spec) iter.Seq2[*Spec, known] {
+func (p *Pool) known(s *snapshot, specs []*Spec, b *breath) iter.Seq2[*Spec, known] {
 	ids, next := IDs(p.options.Salt), 0
 	find := func(spec *Spec) known {
 		if next < len(s.proxies) && s.proxies[next].Spec.same(spec) {
@@ -78,7 +82,7 @@ func (p *Pool) known(s *snapshot, specs []Spec) iter.Seq2[*Spec, known] {
 	}
 	return func(yield func(*Spec, known) bool) {
 		for i := range specs {
-			if breathe(i); !yield(&specs[i], find(&specs[i])) {
+			if b.take(i); !yield(specs[i], find(specs[i])) {
 				return
 			}
 		}
@@ -92,7 +96,7 @@ func (p *Pool) keep(was *Proxy, spec *Spec, now time.Time) *Proxy {
 	if was.Spec.same(spec) {
 		return was
 	}
-	m := &Proxy{ID: was.ID, Spec: copied(spec), runtime: was.runtime, most: atMost(spec)}
+	m := &Proxy{ID: was.ID, Spec: spec, runtime: was.runtime, most: atMost(spec)}
 	m.setRate(spec.Rate, now)
 	if settings := SettingsOf(spec, p.options.Breaker); settings != SettingsOf(was.Spec, p.options.Breaker) {
 		m.breaker.Store(breaker.Restore(settings, m.breaker.Load().Snapshot(now), rand.Float64, now))
@@ -103,7 +107,7 @@ func (p *Pool) keep(was *Proxy, spec *Spec, now time.Time) *Proxy {
 
 // join returns a proxy that is new, with what is stored of it.
 func (p *Pool) join(id ID, spec *Spec, now time.Time) *Proxy {
-	m, b := newProxy(id, copied(spec))
+	m, b := newProxy(id, spec)
 	m.setRate(spec.Rate, now)
 	m.segment = p.segmentOf(spec, now)
 	settings := SettingsOf(spec, p.options.Breaker)
@@ -115,12 +119,6 @@ func (p *Pool) join(id ID, spec *Spec, now time.Time) *Proxy {
 	}
 	b.Begin(settings, rand.Float64)
 	return m
-}
-
-// copied is the spec in memory of its own.
-func copied(s *Spec) *Spec {
-	own := *s
-	return &own
 }
 
 // segmentOf is the proxy's segment, nil if it has none.

@@ -41,15 +41,15 @@ func (r *resting) update(m *Proxy, now time.Time) {
 
 // follow makes the members of a snapshot the only content. What happens meanwhile
 // to one of them is what update is told.
-func (r *resting) follow(s *snapshot, now time.Time) {
+func (r *resting) follow(s *snapshot, now time.Time, b *breath) {
 	for i, m := range r.proxies() {
-		breathe(i)
+		b.take(i)
 		if place, in := s.place(m.ID); !in || s.proxies[place].runtime != m.runtime {
 			r.remove(m)
 		}
 	}
 	for i, m := range s.proxies {
-		breathe(i)
+		b.take(i)
 		if m.breaker.Load().Resting() {
 			r.update(m, now)
 		}

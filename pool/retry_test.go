@@ -11,9 +11,9 @@ import (
 // before the others: what is told must be right although it is kept for a while.
 func TestALargeDeadPoolIsNotSearchedForEveryClient(t *testing.T) {
 	start := time.Now()
-	specs := make([]Spec, 20_000)
+	specs := make([]*Spec, 20_000)
 	for i := range specs {
-		specs[i] = Spec{Host: "10.0.0.1", Port: uint16(i + 1), Weight: 1}
+		specs[i] = &Spec{Host: "10.0.0.1", Port: uint16(i + 1), Weight: 1}
 	}
 	first := true
 	p := New(specs, Options{Breaker: breaker.DefaultSettings(), Salt: []byte("salt"), Restore: func(ID) (breaker.Snapshot, bool) {

@@ -9,10 +9,10 @@ import (
 
 // segmentedPool has eight proxies of each of the providers.
 func segmentedPool(maxShare float64, providers ...string) *Pool {
-	var specs []Spec
+	var specs []*Spec
 	for i, provider := range providers {
 		for j := range 8 {
-			specs = append(specs, Spec{Host: "192.0.2.1", Port: uint16(1000 + 10*i + j), Weight: 1, Provider: provider})
+			specs = append(specs, &Spec{Host: "192.0.2.1", Port: uint16(1000 + 10*i + j), Weight: 1, Provider: provider})
 		}
 	}
 	s := breaker.DefaultSettings()
@@ -184,9 +184,9 @@ func TestASegmentRestsOnAfterARestart(t *testing.T) {
 	snap := segmentOf(p, "acme").breaker.Snapshot(epoch)
 	options := p.options
 	options.Restore = func(id ID) (breaker.Snapshot, bool) { return snap, id == p.SegmentID("acme//http") }
-	var specs []Spec
+	var specs []*Spec
 	for _, m := range p.Proxies() {
-		specs = append(specs, *m.Spec)
+		specs = append(specs, m.Spec)
 	}
 	p = New(specs, options, epoch)
 	if picks := work(t, p, "acme", 100, epoch); picks["acme"] != 0 {

@@ -47,7 +47,7 @@ func homes(t *testing.T, p *Pool, n int, now time.Time) (at []ID, moved int) {
 	return at, moved
 }
 
-func ones(n int) []Spec {
+func ones(n int) []*Spec {
 	weights := make([]float64, n)
 	for i := range weights {
 		weights[i] = 1
@@ -137,7 +137,7 @@ func TestAReloadMovesOnlyTheSessionsOfRemovedProxies(t *testing.T) {
 	p := newTestPool(specs)
 	before, _ := homes(t, p, 300, epoch)
 	removed := p.Proxies()[3].ID
-	p.Replace(append(slices.Delete(slices.Clone(specs), 3, 4), Spec{Host: "192.0.2.9", Port: 1, Weight: 50}), epoch)
+	p.Replace(append(slices.Delete(slices.Clone(specs), 3, 4), &Spec{Host: "192.0.2.9", Port: 1, Weight: 50}), epoch)
 	after, _ := homes(t, p, 300, epoch)
 	for i := range before {
 		if (before[i] == removed) == (before[i] == after[i]) {

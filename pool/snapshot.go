@@ -59,13 +59,13 @@ func (id ID) number() (uint64, bool) {
 }
 
 // watch makes the view of all members.
-func (s *snapshot) watch(strategy Strategy) {
+func (s *snapshot) watch(strategy Strategy, b *breath) {
 	places := make([]int32, len(s.proxies))
 	for place := range places {
 		places[place] = int32(place)
 	}
-	s.all = newView(s.proxies, places, route.Constraints{}, strategy)
-	s.views.add(route.Constraints{}, s.all)
+	s.all = newView(s.proxies, places, route.Constraints{}, strategy, b)
+	s.views.add(route.Constraints{}, s.all, b)
 }
 
 // refresh takes note of whether a proxy is usable now. It returns the member

@@ -11,7 +11,7 @@ import (
 )
 
 // newStrategyPool is newTestPool with another strategy.
-func newStrategyPool(specs []Spec, strategy Strategy) *Pool {
+func newStrategyPool(specs []*Spec, strategy Strategy) *Pool {
 	return New(specs, Options{Breaker: breaker.DefaultSettings(), Salt: []byte("salt"), ProbeRate: 1000, Strategy: strategy}, epoch)
 }
 

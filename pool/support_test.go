@@ -15,16 +15,16 @@ var epoch = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 const leaseTime = 30 * time.Second
 
 // weighted returns one proxy for each weight.
-func weighted(weights ...float64) []Spec {
-	specs := make([]Spec, len(weights))
+func weighted(weights ...float64) []*Spec {
+	specs := make([]*Spec, len(weights))
 	for i, w := range weights {
-		specs[i] = Spec{Host: "192.0.2.1", Port: uint16(1000 + i), Weight: w}
+		specs[i] = &Spec{Host: "192.0.2.1", Port: uint16(1000 + i), Weight: w}
 	}
 	return specs
 }
 
 // newTestPool returns a pool without jitter, so that rests can be told exactly.
-func newTestPool(specs []Spec) *Pool {
+func newTestPool(specs []*Spec) *Pool {
 	s := breaker.DefaultSettings()
 	s.Jitter = 0
 	s.Window = time.Minute

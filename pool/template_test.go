@@ -16,7 +16,7 @@ func gateway(t *testing.T, credentials, keys string) *Spec {
 	if err != nil || len(specs) != 1 {
 		t.Fatalf("%s: %v, %v", credentials, specs, err)
 	}
-	return &specs[0]
+	return specs[0]
 }
 
 func TestPlaceholdersAreFilled(t *testing.T) {

@@ -3,7 +3,6 @@ package pool
 import (
 	"iter"
 	"math/bits"
-	goruntime "runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -28,12 +27,12 @@ type view struct {
 }
 
 // newView returns a view of those members at the places given that meet the
-// constraints, and that can be picked at all.
-func newView(proxies []*Proxy, places []int32, c route.Constraints, strategy Strategy) *view {
+// constraints, and that can be picked at all, made at the pace of b.
+func newView(proxies []*Proxy, places []int32, c route.Constraints, strategy Strategy, b *breath) *view {
 	v := &view{members: proxies}
 	greatest := 0.0
 	for i, place := range places {
-		breathe(i)
+		b.take(i)
 		if m := proxies[place]; m.Spec.Weight > 0 && m.fits(c) {
 			v.places = append(v.places, place)
 			greatest = max(greatest, m.Spec.Weight)
@@ -51,15 +50,15 @@ func newView(proxies []*Proxy, places []int32, c route.Constraints, strategy Str
 	if strategy == RoundRobin {
 		v.turns = newTurns(v.members)
 	}
-	v.tree.fill(v.weights())
+	v.tree.fill(v.weights(b))
 	return v
 }
 
 // weights are those that count at first: of the members that are usable.
-func (v *view) weights() iter.Seq2[int, float64] {
+func (v *view) weights(b *breath) iter.Seq2[int, float64] {
 	return func(yield func(int, float64) bool) {
 		for slot, m := range v.members {
-			if breathe(slot); !m.usable() {
+			if b.take(slot); !m.usable() {
 				continue
 			}
 			v.usable.Add(1)
@@ -75,7 +74,7 @@ func (v *view) weights() iter.Seq2[int, float64] {
 
 // refreshAll takes note of who is usable now, some at a time, for whom it holds
 // the lock by which callers take turns.
-func (v *view) refreshAll(turn sync.Locker) {
+func (v *view) refreshAll(turn sync.Locker, b *breath) {
 	const some = 128
 	for first := 0; first < len(v.members); first += some {
 		turn.Lock()
@@ -83,7 +82,7 @@ func (v *view) refreshAll(turn sync.Locker) {
 			v.set(slot, v.members[slot].usable())
 		}
 		turn.Unlock()
-		goruntime.Gosched()
+		b.rest()
 	}
 }
 

@@ -52,9 +52,9 @@ func (a *views) find(c route.Constraints) *view {
 }
 
 // add keeps a view. What happened while it was made is made up for.
-func (a *views) add(c route.Constraints, v *view) {
+func (a *views) add(c route.Constraints, v *view, b *breath) {
 	a.keep(c, v)
-	v.refreshAll(&a.mu)
+	v.refreshAll(&a.mu, b)
 }
 
 func (a *views) keep(c route.Constraints, v *view) {
@@ -85,8 +85,9 @@ func (a *views) forgetOne() {
 	delete(a.by, oldest)
 }
 
-// view returns the members that meet the constraints.
-func (s *snapshot) view(c route.Constraints, strategy Strategy) *view {
+// view returns the members that meet the constraints. If it has to be made, that
+// is done at the pace of b.
+func (s *snapshot) view(c route.Constraints, strategy Strategy, b *breath) *view {
 	if c == (route.Constraints{}) {
 		return s.all
 	}
@@ -98,16 +99,16 @@ func (s *snapshot) view(c route.Constraints, strategy Strategy) *view {
 	if v := s.views.find(c); v != nil {
 		return v
 	}
-	v := newView(s.proxies, s.candidates(c), c, strategy)
-	s.views.add(c, v)
+	v := newView(s.proxies, s.candidates(c), c, strategy, b)
+	s.views.add(c, v, b)
 	return v
 }
 
 // prepare makes the views that the snapshot before has, so that no client pays for
 // a reload.
-func (s *snapshot) prepare(before *snapshot, strategy Strategy) {
+func (s *snapshot) prepare(before *snapshot, strategy Strategy, b *breath) {
 	for _, c := range before.views.constraints() {
-		s.view(c, strategy)
+		s.view(c, strategy, b)
 	}
 }
 

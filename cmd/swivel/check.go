@@ -86,7 +86,7 @@ func (c *checkCmd) read(s streams) (daemon.Lists, error) {
 }
 
 // try tries the proxies until ctx ends, and writes what is known then.
-func (c *checkCmd) try(ctx context.Context, checker tryout.Checker, specs []pool.Spec, s streams) error {
+func (c *checkCmd) try(ctx context.Context, checker tryout.Checker, specs []*pool.Spec, s streams) error {
 	results := make([]tryout.Result, 0, len(specs))
 	alive := 0
 	bar := newProgress(s.errOut, len(specs))

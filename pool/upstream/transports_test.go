@@ -15,10 +15,10 @@ import (
 
 // members makes pool members of specs.
 func members(specs ...*pool.Spec) []*pool.Proxy {
-	var all []pool.Spec
+	var all []*pool.Spec
 	for _, s := range specs {
 		s.Weight = 1
-		all = append(all, *s)
+		all = append(all, s)
 	}
 	return pool.New(all, pool.Options{Breaker: breaker.DefaultSettings()}, time.Now()).Proxies()
 }
@@ -82,7 +82,7 @@ func TestGatewayKeepsNoConnectionOfARandomSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gateway := members(&specs[0])[0]
+	gateway := members(specs[0])[0]
 	for i := range 3 {
 		fetchAs(t, ts.For(gateway), gateway.Spec.For(route.Route{}, fmt.Sprint("r", i)), asking("GET"))
 	}

@@ -20,7 +20,7 @@ var limits = Settings{Attempts: 3, ExchangeTimeout: 30 * time.Second, FirstByte:
 // newLoop is a loop over n proxies.
 func newLoop(t *testing.T, n int, s Settings) (*Loop, *pool.Pool) {
 	t.Helper()
-	var specs []pool.Spec
+	var specs []*pool.Spec
 	for i := range n {
 		more, err := pool.ParseLine(fmt.Sprintf("127.0.0.1:%d", 1000+i), nil)
 		if err != nil {

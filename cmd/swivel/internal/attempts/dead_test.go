@@ -38,9 +38,9 @@ const (
 )
 
 func newDeadPool(dies time.Duration) *deadPool {
-	specs := make([]pool.Spec, deadProxies)
+	specs := make([]*pool.Spec, deadProxies)
 	for i := range specs {
-		specs[i] = pool.Spec{Host: "10.0.0.1", Port: uint16(i + 1), Weight: 1}
+		specs[i] = &pool.Spec{Host: "10.0.0.1", Port: uint16(i + 1), Weight: 1}
 	}
 	d := &deadPool{start: time.Now(), dies: dies, attempts: make([]int, 200), answers: make([]int, 200)}
 	p := pool.New(specs, pool.Options{Breaker: breaker.DefaultSettings(), Salt: []byte("salt")}, time.Now())

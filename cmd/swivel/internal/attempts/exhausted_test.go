@@ -16,8 +16,8 @@ import (
 
 // limitedLoop is a loop over one proxy that takes so many exchanges at once.
 func limitedLoop(most int, s Settings) *Loop {
-	spec := pool.Spec{Host: "127.0.0.1", Port: 1000, Weight: 1, MaxInFlight: most}
-	return New(pool.New([]pool.Spec{spec}, pool.Options{}, time.Now()), s, func([]pool.Event) {})
+	spec := &pool.Spec{Host: "127.0.0.1", Port: 1000, Weight: 1, MaxInFlight: most}
+	return New(pool.New([]*pool.Spec{spec}, pool.Options{}, time.Now()), s, func([]pool.Event) {})
 }
 
 func waiter() Settings {
@@ -183,8 +183,8 @@ func TestDirectIsTriedOnce(t *testing.T) {
 }
 
 func TestTheAnswerSaysWhoIsNotAvailable(t *testing.T) {
-	spec := pool.Spec{Host: "127.0.0.1", Port: 1000, Weight: 1, Country: "us"}
-	p := pool.New([]pool.Spec{spec, {Host: "127.0.0.1", Port: 1001, Weight: 1}}, pool.Options{}, time.Now())
+	spec := &pool.Spec{Host: "127.0.0.1", Port: 1000, Weight: 1, Country: "us"}
+	p := pool.New([]*pool.Spec{spec, {Host: "127.0.0.1", Port: 1001, Weight: 1}}, pool.Options{}, time.Now())
 	loop := New(p, limits, func([]pool.Event) {})
 	defer loop.Close()
 	ask := func(r route.Route) (lease *pool.Lease, text string) {

@@ -118,9 +118,9 @@ func simulate(t *testing.T, s shape) (o outcome) {
 				sim.total.bad++
 			}
 		}
-		specs := make([]pool.Spec, len(s.proxies))
+		specs := make([]*pool.Spec, len(s.proxies))
 		for i := range specs {
-			specs[i] = pool.Spec{Host: fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), Port: uint16(1 + i%60_000), Weight: 1, Name: strconv.Itoa(i), Rotating: s.rotating}
+			specs[i] = &pool.Spec{Host: fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), Port: uint16(1 + i%60_000), Weight: 1, Name: strconv.Itoa(i), Rotating: s.rotating}
 		}
 		p := pool.New(specs, pool.Options{Breaker: breaker.DefaultSettings(), Salt: []byte("salt")}, time.Now())
 		sim.loop = New(p, Settings{

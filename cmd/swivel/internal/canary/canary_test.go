@@ -40,7 +40,7 @@ type rig struct {
 // newRig is for the inside of a bubble. The first resting proxies of n rest.
 func newRig(t *testing.T, n, resting int) *rig {
 	t.Helper()
-	var specs []pool.Spec
+	var specs []*pool.Spec
 	for i := range n {
 		more, err := pool.ParseLine(fmt.Sprintf("127.0.0.1:%d", 1000+i), nil)
 		if err != nil {

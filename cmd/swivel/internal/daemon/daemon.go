@@ -117,6 +117,7 @@ func Open(ctx context.Context, cfg config.Config, sockets systemd.Sockets, log *
 	}
 	d, err := openWith(ctx, cfg, lists, sockets, log, openSQLite)
 	if err == nil {
+		sources.beside = true
 		d.sources = sources
 	}
 	return d, err
@@ -130,7 +131,7 @@ func OpenLists(ctx context.Context, cfg config.Config, lists Lists, log *eventlo
 // openWith is OpenLists with a store of the caller's choice, which becomes the
 // daemon's to close.
 func openWith(ctx context.Context, cfg config.Config, lists Lists, sockets systemd.Sockets, log *eventlog.Log, open storeOpener) (*Daemon, error) {
-	d := &Daemon{guesses: guesses{tell: rate.Sometimes{Interval: guessesEvery}}, cfg: cfg, log: log, ballast: ballast(), sources: new(Sources), filesNamed: make(chan struct{}, 1)}
+	d := &Daemon{guesses: guesses{tell: rate.Sometimes{Interval: guessesEvery}}, cfg: cfg, log: log, ballast: ballast(), sources: &Sources{beside: true}, filesNamed: make(chan struct{}, 1)}
 	if err := d.readFiles(); err != nil {
 		return nil, err
 	}

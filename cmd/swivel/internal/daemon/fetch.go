@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -106,8 +105,8 @@ func fetch(ctx context.Context, source string, known version) (body []byte, now 
 // parseFetched reads a list that came from a URL. Whoever writes it is not to
 // learn what is in the environment, so variables are not filled in. That its last
 // line has no end means nothing: HTTP says whether all has come.
-func parseFetched(body []byte) (pool.List, error) {
-	list, err := pool.ParseList(bytes.NewReader(body), nil)
+func parseFetched(r io.Reader) (pool.List, error) {
+	list, err := pool.ParseList(r, nil)
 	list.Unfinished = false
 	return list, err
 }

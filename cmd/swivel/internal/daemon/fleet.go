@@ -38,7 +38,7 @@ type member struct {
 // salted returns the salt by which proxies are called, which is the fleet's if
 // there is one: the same proxies have the same ids in all instances. When that is
 // another than the database has, its rows go on under the other ids.
-func (d *Daemon) salted(ctx context.Context, specs []pool.Spec) ([]byte, error) {
+func (d *Daemon) salted(ctx context.Context, specs []*pool.Spec) ([]byte, error) {
 	salt, err := d.store.Salt(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("db: %w", err)
@@ -82,7 +82,7 @@ func fleetSalt(ctx context.Context, client *redis.Client, own []byte) ([]byte, e
 }
 
 // newIDs has the id by another salt for each id that rows of these proxies have.
-func newIDs(specs []pool.Spec, old, salt []byte) map[string]string {
+func newIDs(specs []*pool.Spec, old, salt []byte) map[string]string {
 	ids := make(map[string]string, len(specs))
 	was, is := storedIDs(idsOf(specs, old), specs, old), storedIDs(idsOf(specs, salt), specs, salt)
 	for i := range was {

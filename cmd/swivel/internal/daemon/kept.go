@@ -39,7 +39,7 @@ func (s *Sources) load(source string) (kept keptList, ok bool) {
 	if json.Unmarshal(head, &kept.version) != nil {
 		return keptList{}, false
 	}
-	kept.list, err = parseFetched(body)
+	kept.list, err = parseFetched(bytes.NewReader(body))
 	return kept, err == nil
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Lists is what the list files say together.
 type Lists struct {
-	Specs   []pool.Spec
+	Specs   []*pool.Spec
 	Skipped []SkippedLine
 	Merged  int // exact duplicates, whose weights were added up
 	// Notes say what is special about lines that are used, for config check.
@@ -93,10 +93,9 @@ func notes(file string, list pool.List) (all []string) {
 
 // keepUsable leaves out the proxies that cannot work as their lines have them, and
 // says why. base is valid. It reuses the memory of specs.
-func keepUsable(specs []pool.Spec, base breaker.Settings) (usable []pool.Spec, refused []string) {
+func keepUsable(specs []*pool.Spec, base breaker.Settings) (usable []*pool.Spec, refused []string) {
 	usable = specs[:0]
-	for i := range specs {
-		s := &specs[i]
+	for _, s := range specs {
 		var err error
 		if s.Rotating || s.Breaker != (breaker.Overrides{}) {
 			err = pool.SettingsOf(s, base).Validate()
@@ -110,14 +109,14 @@ func keepUsable(specs []pool.Spec, base breaker.Settings) (usable []pool.Spec, r
 			refused = append(refused, s.Label()+": "+strings.ReplaceAll(err.Error(), "\n", "; "))
 			continue
 		}
-		usable = append(usable, *s)
+		usable = append(usable, s)
 	}
 	return usable, refused
 }
 
 // withoutSelf drops proxies that are this process's own listeners: a request
 // sent there would come back for ever.
-func withoutSelf(specs []pool.Spec, self front.Self) (kept []pool.Spec, dropped int) {
+func withoutSelf(specs []*pool.Spec, self front.Self) (kept []*pool.Spec, dropped int) {
 	kept = specs[:0]
 	for i := range specs {
 		samePort := func(at netip.AddrPort) bool { return at.Port() == specs[i].Port }

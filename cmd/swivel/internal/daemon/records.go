@@ -68,14 +68,14 @@ func toSnapshot(r storage.Record) (breaker.Snapshot, bool) {
 
 // storedIDs are the ids of the rows that matter to a pool of these proxies: those
 // of proxies, which are given, and of their segments.
-func storedIDs(proxies []pool.ID, specs []pool.Spec, salt []byte) []string {
+func storedIDs(proxies []pool.ID, specs []*pool.Spec, salt []byte) []string {
 	ids := make([]string, len(proxies), len(proxies)+1)
 	for i, id := range proxies {
 		ids[i] = string(id)
 	}
 	segments := map[string]bool{"": true} // not in any
 	for i := range specs {
-		if name := pool.SegmentName(&specs[i]); !segments[name] {
+		if name := pool.SegmentName(specs[i]); !segments[name] {
 			segments[name] = true
 			ids = append(ids, string(pool.SegmentID(name, salt)))
 		}
@@ -84,10 +84,10 @@ func storedIDs(proxies []pool.ID, specs []pool.Spec, salt []byte) []string {
 }
 
 // idsOf are the ids of proxies that there is no pool of yet.
-func idsOf(specs []pool.Spec, salt []byte) []pool.ID {
+func idsOf(specs []*pool.Spec, salt []byte) []pool.ID {
 	id, ids := pool.IDs(salt), make([]pool.ID, len(specs))
 	for i := range specs {
-		ids[i] = id(&specs[i])
+		ids[i] = id(specs[i])
 	}
 	return ids
 }

@@ -108,7 +108,6 @@ func (d *Daemon) take(lists Lists, err error) (admin.Reloaded, error) {
 		return admin.Reloaded{}, fmt.Errorf("%w: the old pool stays", err)
 	}
 	change := d.replace(specs)
-	defer giveBack(len(specs))
 	d.transports.Keep(func(id pool.ID) bool { _, ok := d.pool.Get(id); return ok })
 	d.log.Info().Int("added", change.Added).Int("kept", change.Kept).Int("removed", change.Removed).
 		Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).Int("own_address", dropped).Msg("reloaded")
@@ -126,7 +125,7 @@ func (d *Daemon) take(lists Lists, err error) (admin.Reloaded, error) {
 
 // replace changes the members of the pool. The rows of the database are read
 // only when somebody joins, and not kept.
-func (d *Daemon) replace(specs []pool.Spec) pool.Change {
+func (d *Daemon) replace(specs []*pool.Spec) pool.Change {
 	rows := sync.OnceValue(func() func(pool.ID) (breaker.Snapshot, bool) { return d.rows(specs) })
 	d.stored = func(id pool.ID) (breaker.Snapshot, bool) { return rows()(id) }
 	defer func() { d.stored = nil }()
@@ -148,7 +147,7 @@ func (d *Daemon) remembered(id pool.ID) (breaker.Snapshot, bool) {
 
 // rows is what the database has now of those that join. Of a proxy that left
 // the list and came back that is more than it had at the start.
-func (d *Daemon) rows(specs []pool.Spec) func(pool.ID) (breaker.Snapshot, bool) {
+func (d *Daemon) rows(specs []*pool.Spec) func(pool.ID) (breaker.Snapshot, bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	_ = d.journal.Flush(ctx) // what cannot be written is an incident, which the journal reports

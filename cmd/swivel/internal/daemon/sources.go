@@ -1,9 +1,11 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -19,6 +21,8 @@ type Sources struct {
 	dir  string // where lists of URLs are kept for the next start; "": nowhere
 	kept map[string]keptList
 	seen seenFiles
+
+	beside bool // clients are served meanwhile
 }
 
 // ReadLists reads lists once, as Sources does.
@@ -98,8 +102,16 @@ func (s *Sources) readFile(path string) (pool.List, error) {
 	if info, err := f.Stat(); err == nil {
 		s.seen.note(map[string]fs.FileInfo{path: info})
 	}
-	list, err := pool.ParseList(f, os.LookupEnv)
+	list, err := pool.ParseList(s.paced(f), os.LookupEnv)
 	return list, plain(err)
+}
+
+// paced is how a list is read.
+func (s *Sources) paced(r io.Reader) io.Reader {
+	if s.beside {
+		return pool.Gently(r)
+	}
+	return r
 }
 
 // fetched is what the list at a URL says, or what it said last.
@@ -130,7 +142,7 @@ func (s *Sources) fetch(ctx context.Context, source string, known version, all *
 	if err != nil {
 		return keptList{}, err
 	}
-	list, err := parseFetched(body)
+	list, err := parseFetched(s.paced(bytes.NewReader(body)))
 	if err == nil {
 		if err := s.store(source, now, body); err != nil {
 			all.Unkept = append(all.Unkept, fmt.Errorf("%s: %w", ListLabel(source), plain(err)))

@@ -188,10 +188,10 @@ func (d *Demo) count(_ net.Conn, state http.ConnState) {
 }
 
 // Specs are the toys as a proxy list would describe them.
-func (d *Demo) Specs() []pool.Spec {
-	specs := make([]pool.Spec, 0, len(d.toys))
+func (d *Demo) Specs() []*pool.Spec {
+	specs := make([]*pool.Spec, 0, len(d.toys))
 	for _, t := range d.toys {
-		specs = append(specs, pool.Spec{
+		specs = append(specs, &pool.Spec{
 			Scheme: pool.HTTP, Host: t.addr.Addr().String(), Port: t.addr.Port(), Weight: t.weight, Name: t.name,
 		})
 	}

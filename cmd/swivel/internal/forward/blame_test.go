@@ -131,7 +131,7 @@ func TestExhaustedPoolIsNotAskedAgain(t *testing.T) {
 // No proxy means no service, never a direct connection.
 func TestTargetIsNeverReachedDirectly(t *testing.T) {
 	site := serve(t, normal, answering("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n", "direct"))
-	for name, specs := range map[string][]pool.Spec{
+	for name, specs := range map[string][]*pool.Spec{
 		"empty pool":   nil,
 		"dead proxy":   {spec(pool.HTTP, closedPort(t))},
 		"dead SOCKS":   {spec(pool.SOCKS5, closedPort(t))},

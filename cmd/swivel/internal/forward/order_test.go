@@ -24,7 +24,7 @@ func echoing(name string) func(*peer) {
 }
 
 func TestRequestsOfOneConnectionRotateOverTheProxies(t *testing.T) {
-	var specs []pool.Spec
+	var specs []*pool.Spec
 	var servers []*server
 	for i := range 3 {
 		s := serve(t, normal, echoing(fmt.Sprint(i)))
@@ -78,7 +78,7 @@ func TestPipelinedRequestsAreAnsweredInOrder(t *testing.T) {
 }
 
 func TestConcurrentClientsGetTheirOwnAnswers(t *testing.T) {
-	var specs []pool.Spec
+	var specs []*pool.Spec
 	for i := range 3 {
 		specs = append(specs, serve(t, coalesced, echoing(fmt.Sprint(i))).spec())
 	}

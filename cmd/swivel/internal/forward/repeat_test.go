@@ -127,7 +127,7 @@ func TestPOSTMovesOnFromAProxyThatCannotBeReached(t *testing.T) {
 }
 
 func TestGETIsRepeatedOnOtherProxiesUntilAttemptsAreSpent(t *testing.T) {
-	var specs []pool.Spec
+	var specs []*pool.Spec
 	var servers []*server
 	for range 8 {
 		s := serve(t, normal, deaths[0].play)

@@ -42,7 +42,7 @@ type rig struct {
 // newRig serves over the given proxies until the test ends, and checks that
 // nothing is left behind then. The test's servers are still up at that moment,
 // so that it is seen whether all connections to them were closed.
-func newRig(t testing.TB, l limits, specs ...pool.Spec) *rig {
+func newRig(t testing.TB, l limits, specs ...*pool.Spec) *rig {
 	t.Helper()
 	noLeaks(t)
 	r := &rig{t: t, lines: make(chan []byte, 1000)}
@@ -146,8 +146,8 @@ func (r *rig) verdicts() string {
 func (r *rig) state(n int) breaker.State { return r.pool.Proxies()[n].Breaker().State(time.Now()) }
 
 // spec describes a proxy at addr.
-func spec(scheme pool.Scheme, addr netip.AddrPort) pool.Spec {
-	return pool.Spec{Scheme: scheme, Host: addr.Addr().String(), Port: addr.Port()}
+func spec(scheme pool.Scheme, addr netip.AddrPort) *pool.Spec {
+	return &pool.Spec{Scheme: scheme, Host: addr.Addr().String(), Port: addr.Port()}
 }
 
 // closedPort is an address where nobody listens.

@@ -145,7 +145,7 @@ func (s *server) connections() int {
 	return s.accepted
 }
 
-func (s *server) spec() pool.Spec { return spec(pool.HTTP, s.addr) }
+func (s *server) spec() *pool.Spec { return spec(pool.HTTP, s.addr) }
 
 // head reads one head, up to its empty line.
 func (p *peer) head() (string, bool) {

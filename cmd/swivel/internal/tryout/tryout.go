@@ -46,7 +46,7 @@ type Result struct {
 // Run tries all proxies and calls done with what it found, one call at a time, in
 // the order of the ends. It returns when all have been tried, or ctx ends: what
 // is being tried then is left undecided, and done not called for it.
-func (c *Checker) Run(ctx context.Context, specs []pool.Spec, done func(Result)) {
+func (c *Checker) Run(ctx context.Context, specs []*pool.Spec, done func(Result)) {
 	dialer := upstream.NewDialer(upstream.Timeouts{Dial: c.Timeout / 2, Handshake: c.Timeout})
 	next := make(chan int)
 	var mu sync.Mutex
@@ -54,7 +54,7 @@ func (c *Checker) Run(ctx context.Context, specs []pool.Spec, done func(Result))
 	for range min(max(1, c.Concurrency), len(specs)) {
 		working.Go(func() {
 			for i := range next {
-				r := c.try(ctx, dialer, &specs[i])
+				r := c.try(ctx, dialer, specs[i])
 				if ctx.Err() != nil {
 					continue
 				}

@@ -46,9 +46,9 @@ func closed(t *testing.T) string {
 	return ln.Addr().String()
 }
 
-func specs(t *testing.T, lines ...string) []pool.Spec {
+func specs(t *testing.T, lines ...string) []*pool.Spec {
 	t.Helper()
-	var all []pool.Spec
+	var all []*pool.Spec
 	for _, line := range lines {
 		parsed, err := pool.ParseLine(line, nil)
 		if err != nil {
