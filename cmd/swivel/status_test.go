@@ -11,6 +11,8 @@ import (
 	"swivel/breaker"
 	"swivel/cmd/swivel/internal/admin"
 	"swivel/cmd/swivel/internal/config"
+	"swivel/cmd/swivel/internal/eventlog/logtest"
+	"swivel/cmd/swivel/internal/swiveltest"
 )
 
 // open opens the breaker of a proxy.
@@ -70,7 +72,7 @@ func TestWatchGoesOnUntilItIsEnded(t *testing.T) {
 	r := newRig(t, "192.0.2.1:1 name=a")
 	ctx, cancel := context.WithCancel(t.Context())
 	c := statusCmd{Interval: config.Duration(time.Millisecond), Limit: -1}
-	var out quietBuffer
+	var out logtest.Buffer
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		if err := c.watch(ctx, asked{"status", r.d.AdminAddr().String(), ""}, &out); err != nil {
@@ -78,24 +80,9 @@ func TestWatchGoesOnUntilItIsEnded(t *testing.T) {
 		}
 	})
 	r.ask("pause", "a", "--reason", "why")
-	eventually(t, "the pause is shown, and shown again", func() bool { return strings.Count(out.String(), "0 closed, 1 paused;") > 1 })
+	swiveltest.Eventually(t, 20*time.Second, "the pause is shown, and shown again", func() bool { return strings.Count(out.String(), "0 closed, 1 paused;") > 1 })
 	cancel()
 	watching.Wait()
-}
-
-// eventually asks until the answer is yes.
-func eventually(t *testing.T, what string, yes func() bool) {
-	t.Helper()
-	deadline := time.After(20 * time.Second)
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	for !yes() {
-		select {
-		case <-deadline:
-			t.Fatalf("waited in vain: %s", what)
-		case <-again.C:
-		}
-	}
 }
 
 func TestStatusFitsTheTerminal(t *testing.T) {

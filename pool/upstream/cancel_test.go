@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"swivel/pool"
+	"swivel/pool/upstream/leaktest"
 )
 
 // TestClientLeavesWhileConnecting: neither a descriptor nor a goroutine may be
@@ -17,7 +18,7 @@ import (
 func TestClientLeavesWhileConnecting(t *testing.T) {
 	for _, scheme := range []pool.Scheme{pool.HTTP, pool.HTTPS, pool.SOCKS4, pool.SOCKS5} {
 		t.Run(scheme.String(), func(t *testing.T) {
-			noLeaks(t)
+			leaktest.Watch(t)
 			arrived := make(chan struct{}, 100)
 			addr := listen(t, func(c net.Conn) {
 				defer c.Close()
@@ -51,7 +52,7 @@ func TestClientLeavesWhileConnecting(t *testing.T) {
 }
 
 func TestClientLeavesWhileDialling(t *testing.T) {
-	noLeaks(t)
+	leaktest.Watch(t)
 	addr := blackHole(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer time.AfterFunc(20*time.Millisecond, cancel).Stop()
@@ -62,7 +63,7 @@ func TestClientLeavesWhileDialling(t *testing.T) {
 }
 
 func TestClientLeavesWhileResolving(t *testing.T) {
-	noLeaks(t)
+	leaktest.Watch(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	release := make(chan struct{})
 	defer close(release)
@@ -81,7 +82,7 @@ func TestClientLeavesWhileResolving(t *testing.T) {
 // TestCancelInTheLastMoment: a context that ends just as the handshake does
 // must not poison a connection that is handed out.
 func TestCancelInTheLastMoment(t *testing.T) {
-	noLeaks(t)
+	leaktest.Watch(t)
 	addr := listen(t, func(c net.Conn) {
 		defer c.Close()
 		head := make([]byte, len(connectHead("a.test:80", "")))

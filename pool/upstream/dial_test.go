@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"swivel/pool"
+	"swivel/pool/upstream/leaktest"
 )
 
 // closedPort returns a loopback port that nobody listens on.
@@ -67,7 +68,7 @@ func withNames(d *Dialer, addrs ...string) *Dialer {
 }
 
 func TestDialRefused(t *testing.T) {
-	noLeaks(t)
+	leaktest.Watch(t)
 	for _, scheme := range []pool.Scheme{pool.HTTP, pool.HTTPS, pool.SOCKS4, pool.SOCKS5} {
 		_, err := patient().Tunnel(background(t), specFor(scheme, closedPort(t), "user1:s3cret"), "a.test:80", 0)
 		if SignalOf(err) != pool.DialRefused {
@@ -77,7 +78,7 @@ func TestDialRefused(t *testing.T) {
 }
 
 func TestBlackHoleIsADialTimeout(t *testing.T) {
-	noLeaks(t)
+	leaktest.Watch(t)
 	addr := blackHole(t)
 	d := NewDialer(Timeouts{Dial: 50 * time.Millisecond})
 	_, err := d.Tunnel(background(t), specFor(pool.HTTP, addr, ""), "a.test:80", 0)
@@ -89,7 +90,7 @@ func TestBlackHoleIsADialTimeout(t *testing.T) {
 // TestAllAddressesAreTried: one that swallows packets must leave the others
 // their share of the time.
 func TestAllAddressesAreTried(t *testing.T) {
-	noLeaks(t)
+	leaktest.Watch(t)
 	hole := blackHole(t)
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.2:%d", hole.Port()))
 	if err != nil {

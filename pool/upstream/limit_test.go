@@ -9,6 +9,7 @@ import (
 
 	"swivel/pool"
 	"swivel/pool/upstream/http1"
+	"swivel/pool/upstream/leaktest"
 )
 
 // The limit on the wait for a response's head must not be left on its body.
@@ -41,7 +42,7 @@ func TestLimitEndsWithTheHead(t *testing.T) {
 		"overtaken": overtaken,
 	} {
 		t.Run(name, func(t *testing.T) {
-			noLeaks(t)
+			leaktest.Watch(t)
 			went := make(chan struct{})
 			p := proxyPlain(t, nil, func(v *visit) {
 				v.head()
@@ -74,7 +75,7 @@ func TestSilentProxyRunsIntoTheLimit(t *testing.T) {
 		"streamed": sending("POST", "hello", length5),
 	} {
 		t.Run(name, func(t *testing.T) {
-			noLeaks(t)
+			leaktest.Watch(t)
 			p := proxyPlain(t, nil, func(v *visit) { _, _ = io.Copy(io.Discard, v.br) })
 			tr := NewTransport(patient(), specFor(pool.HTTP, p.addr, ""), 50*time.Millisecond)
 			defer tr.Close()
@@ -134,7 +135,7 @@ func TestEndOfLifeEndsTheRequest(t *testing.T) {
 
 func TestWebsocketConnectionIsGivenAwayWithoutLimits(t *testing.T) {
 	const limit = 50 * time.Millisecond
-	noLeaks(t)
+	leaktest.Watch(t)
 	p := proxyPlain(t, nil, func(v *visit) {
 		v.head()
 		_, _ = io.WriteString(v, "HTTP/1.1 200 OK\r\n\r\n")

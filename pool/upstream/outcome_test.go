@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"swivel/pool"
+	"swivel/pool/upstream/leaktest"
 	"swivel/pool/upstream/tcp"
 )
 
@@ -65,7 +66,7 @@ func status(line string, fields ...string) string {
 func TestOutcomes(t *testing.T) {
 	for group, rows := range map[string][]row{"http": httpRows(), "socks5": socks5Rows(), "socks4": socks4Rows()} {
 		t.Run(group, func(t *testing.T) {
-			noLeaks(t)
+			leaktest.Watch(t)
 			t.Run("", func(t *testing.T) {
 				for _, r := range rows {
 					for _, by := range deliveries {
@@ -155,7 +156,7 @@ func checkError(t *testing.T, conn *Conn, err error, want row) {
 // TestRefusedBeforeContact: what a protocol cannot carry must not cost the
 // proxy a connection, nor a caller's mistake be held against it.
 func TestRefusedBeforeContact(t *testing.T) {
-	noLeaks(t)
+	leaktest.Watch(t)
 	long := strings.Repeat("h", 256) + ":80"
 	for _, r := range []row{
 		{name: "SOCKS4 to IPv6", scheme: pool.SOCKS4, target: "[::1]:8000", want: pool.HandshakeUnsupported},
@@ -193,7 +194,7 @@ func TestHopHasNoUseForSOCKS(t *testing.T) {
 
 // TestOneConnectPerConnection: a tunnel's connection must never be used twice.
 func TestOneConnectPerConnection(t *testing.T) {
-	noLeaks(t)
+	leaktest.Watch(t)
 	head := connectHead("origin.test:443", "")
 	addr, done := serve(t, script{steps: []step{{head, okReply}}}, normal, nil)
 	d := patient()

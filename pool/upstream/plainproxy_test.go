@@ -13,6 +13,7 @@ import (
 
 	"swivel/pool"
 	"swivel/pool/upstream/http1"
+	"swivel/pool/upstream/leaktest"
 )
 
 // plainProxy is an HTTP proxy (or the server at the end of a tunnel) whose
@@ -136,7 +137,7 @@ func fetchAs(t *testing.T, tr *Transport, p *pool.Spec, r *Request) string {
 // transport is one with time enough, closed behind the test.
 func transport(t *testing.T, p *pool.Spec) *Transport {
 	t.Helper()
-	noLeaks(t)
+	leaktest.Watch(t)
 	tr := NewTransport(patient(), p, 20*time.Second)
 	t.Cleanup(tr.Close)
 	return tr

@@ -7,8 +7,6 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -165,34 +163,6 @@ func specFor(scheme pool.Scheme, addr netip.AddrPort, user string) *pool.Spec {
 		p.User, p.Password, p.HasAuth = name, pool.Secret(password), true
 	}
 	return p
-}
-
-// noLeaks fails the test if it ends with more descriptors or goroutines than
-// it began with. Both go a moment after the close that ends them.
-func noLeaks(t *testing.T) {
-	t.Helper()
-	fds, routines := openFiles(t), runtime.NumGoroutine()
-	t.Cleanup(func() {
-		var nowFds, nowRoutines int
-		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-			nowFds, nowRoutines = openFiles(t), runtime.NumGoroutine()
-			if nowFds <= fds && nowRoutines <= routines {
-				return
-			}
-		}
-		stacks := make([]byte, 1<<16)
-		t.Errorf("left behind: %d descriptors, %d goroutines\n%s",
-			nowFds-fds, nowRoutines-routines, stacks[:runtime.Stack(stacks, true)])
-	})
-}
-
-func openFiles(t *testing.T) int {
-	t.Helper()
-	files, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal("needs /proc to count descriptors")
-	}
-	return len(files)
 }
 
 // patient gives a test that must not run into a timeout time enough.

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"swivel/pool"
+	"swivel/pool/upstream/leaktest"
 )
 
 // TestErrorsHoldNoCredentials takes a proxy through every kind of failure,
 // some of them by a server that sends back what it was sent.
 func TestErrorsHoldNoCredentials(t *testing.T) {
-	noLeaks(t)
+	leaktest.Watch(t)
 	const user, password, basic = "us3rname", "s3cret", "dXMzcm5hbWU6czNjcmV0"
 	mirror := func(prefix string) netip.AddrPort {
 		return listen(t, func(c net.Conn) {

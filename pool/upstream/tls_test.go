@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"swivel/pool"
+	"swivel/pool/upstream/leaktest"
 )
 
 // authority is a CA of its own, in memory but for the file that a proxy list
@@ -94,7 +95,7 @@ func secureProxy(t *testing.T, a *authority, s script, by delivery) (*Dialer, *p
 }
 
 func TestTunnelThroughTLS(t *testing.T) {
-	noLeaks(t)
+	leaktest.Watch(t)
 	a := newAuthority(t)
 	for _, by := range deliveries {
 		t.Run(string(by), func(t *testing.T) {
@@ -124,7 +125,7 @@ func TestTunnelThroughTLS(t *testing.T) {
 }
 
 func TestHopSaysNothing(t *testing.T) {
-	noLeaks(t)
+	leaktest.Watch(t)
 	d, p, done := secureProxy(t, newAuthority(t), script{steps: []step{{"GET ", ""}}}, normal)
 	conn, err := d.Hop(background(t), p)
 	if err != nil {
@@ -138,7 +139,7 @@ func TestHopSaysNothing(t *testing.T) {
 }
 
 func TestTLSFailures(t *testing.T) {
-	noLeaks(t)
+	leaktest.Watch(t)
 	a, stranger := newAuthority(t), newAuthority(t)
 	bad := filepath.Join(t.TempDir(), "bad.pem")
 	if err := os.WriteFile(bad, []byte("no certificate"), 0o600); err != nil {
@@ -174,7 +175,7 @@ func TestTLSFailures(t *testing.T) {
 }
 
 func TestProxiesThatDoNotSpeakTLS(t *testing.T) {
-	noLeaks(t)
+	leaktest.Watch(t)
 	for _, c := range []struct {
 		name   string
 		handle func(net.Conn)

@@ -11,6 +11,7 @@ import (
 	"swivel/breaker"
 	"swivel/pool"
 	"swivel/pool/route"
+	"swivel/pool/upstream/leaktest"
 )
 
 // members makes pool members of specs.
@@ -25,7 +26,7 @@ func members(specs ...*pool.Spec) []*pool.Proxy {
 
 func transports(t *testing.T) *Transports {
 	t.Helper()
-	noLeaks(t)
+	leaktest.Watch(t)
 	ts := NewTransports(patient(), 20*time.Second)
 	t.Cleanup(func() { ts.Keep(func(pool.ID) bool { return false }) })
 	return ts

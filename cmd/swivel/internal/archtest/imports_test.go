@@ -48,6 +48,10 @@ var closed = []struct {
 		"the journal works with any store, so it names none"},
 	{"cmd/swivel/internal/fleet", []string{"breaker", "storage"}, nil,
 		"what instances tell each other is decided without a server, a pool or a clock, so that a thousand of them can be simulated"},
+	{"pool/upstream/leaktest", nil, nil,
+		"what a test leaves behind does not depend on what it tests"},
+	{"cmd/swivel/internal/eventlog/logtest", nil, nil,
+		"a buffer knows nothing of what is written to it"},
 	{"storage/redis", []string{"storage"}, []string{"github.com/redis/go-redis/v9/..."},
 		"what a server is told is decided elsewhere, where it can be tried without one"},
 	{"storage/storetest", []string{"storage", "breaker"}, []string{"github.com/google/go-cmp/cmp"},
@@ -88,8 +92,6 @@ var confined = []struct {
 		"importing it adds handlers to the default mux of the whole process"},
 	{"pgregory.net/rapid", nil,
 		"it is for tests, and registers flags when it is imported"},
-	{"swivel/cmd/swivel/internal/swiveltest", nil,
-		"it is for tests: a program that builds and starts swivel is another one"},
 	{"github.com/google/go-cmp", []string{"storage/storetest"},
 		"it is for tests, and panics on fields that it may not read"},
 }
@@ -120,6 +122,31 @@ func TestLibrariesStayWhereTheyBelong(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPackagesForTestsStayInTests: what fails a test, starts programs or makes up
+// certificates has no place in a program. Such a package is known by its name.
+func TestPackagesForTestsStayInTests(t *testing.T) {
+	found := map[string]bool{}
+	for _, s := range sources(t) {
+		found[s.path] = isForTests(s.path)
+		for _, imported := range s.imports() {
+			if isForTests(imported) && !isForTests(s.path) {
+				t.Errorf("%s imports %s, which is for tests: call it ...test if it is, too", s.path, imported)
+			}
+		}
+	}
+	for _, path := range []string{"cmd/swivel/internal/swiveltest", "storage/storetest"} {
+		if !found[path] {
+			t.Errorf("%s is gone, or not known as a package for tests any more", path)
+		}
+	}
+}
+
+// isForTests knows "testing", "testing/iotest", "net/http/httptest" and our own
+// like them.
+func isForTests(imported string) bool {
+	return isOrBelow(imported, "testing") || strings.HasSuffix(imported, "test")
 }
 
 // TestRulesCatchWhatTheyForbid: a rule that lets everything pass looks just

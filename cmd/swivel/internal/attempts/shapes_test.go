@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"swivel/cmd/swivel/internal/swiveltest"
 	"swivel/pool"
 )
 
@@ -61,7 +62,7 @@ func TestShapeThreeProxiesOneDead(t *testing.T) {
 // with the size of the pool: nearly five exchanges for each proxy.
 func TestShapeMostOfALargePoolIsDead(t *testing.T) {
 	n, lasts := 100_000, 8*time.Minute
-	if raceDetector { // it takes ten times as long then
+	if swiveltest.RaceDetector { // it takes ten times as long then
 		n, lasts = n/10, lasts/10
 	}
 	proxies := make([]behaviour, n)

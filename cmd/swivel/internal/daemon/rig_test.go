@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -22,6 +21,8 @@ import (
 	"swivel/breaker"
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/cmd/swivel/internal/eventlog/logtest"
+	"swivel/cmd/swivel/internal/swiveltest"
 	"swivel/cmd/swivel/internal/systemd"
 	"swivel/pool"
 )
@@ -194,16 +195,7 @@ func (r *rig) number(query string, args ...any) (n float64) {
 // eventually asks until the answer is yes.
 func (r *rig) eventually(what string, yes func() bool) {
 	r.t.Helper()
-	deadline := time.After(patience)
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	for !yes() {
-		select {
-		case <-deadline:
-			r.t.Fatalf("waited in vain: %s", what)
-		case <-again.C:
-		}
-	}
+	swiveltest.Eventually(r.t, patience, what, yes)
 }
 
 // scripted is a proxy that answers every connection with the reply and closes
@@ -238,22 +230,7 @@ func scripted(t *testing.T, reply string, met func()) string {
 func nothing() {}
 
 // logBuffer is a log that is read while it is written.
-type logBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
+type logBuffer struct{ logtest.Buffer }
 
 // lines returns the lines whose message begins so.
 func (b *logBuffer) lines(message string) (all []map[string]any) {

@@ -13,13 +13,15 @@ import (
 	"time"
 
 	"swivel/breaker"
+	"swivel/cmd/swivel/internal/swiveltest"
+	"swivel/pool/upstream/leaktest"
 	"swivel/storage/sqlite"
 )
 
 func TestForgottenProxiesArePrunedAndStartIsQuick(t *testing.T) {
 	t.Parallel()
 	old, young := 1_000_000.0, 1000.0
-	if raceDetector { // it takes four times as long then
+	if swiveltest.RaceDetector { // it takes four times as long then
 		old /= 5
 	}
 	r := newRig(t, "127.0.0.1:1 name=a", "127.0.0.1:2 name=b")
@@ -215,7 +217,7 @@ func TestSecondInstanceIsRefusedAndLeavesNothingOpen(t *testing.T) {
 	r.start()
 	r.report("a", breaker.Verdict{Outcome: breaker.Refused})
 	r.eventually("all is open that will be", func() bool { return len(r.log.lines("ready")) > 0 })
-	files := openFiles(t)
+	files := leaktest.OpenFiles(t)
 	for range 3 {
 		if _, err := r.open(); !errors.Is(err, sqlite.ErrInUse) || !strings.Contains(err.Error(), fmt.Sprint("pid ", os.Getpid())) {
 			t.Errorf("%v", err)
@@ -230,21 +232,12 @@ func TestSecondInstanceIsRefusedAndLeavesNothingOpen(t *testing.T) {
 	if _, err := r.open(); err == nil || !strings.Contains(err.Error(), "admin: cannot listen on "+r.cfg.Admin+": address already in use") {
 		t.Errorf("%v", err)
 	}
-	r.eventually("everything is closed again", func() bool { return openFiles(t) <= files })
+	r.eventually("everything is closed again", func() bool { return leaktest.OpenFiles(t) <= files })
 	if s := r.snapshot("a"); s.State != breaker.Open {
 		t.Errorf("the first one has lost its state: %v", s.State)
 	}
 	r.cfg.Admin = "127.0.0.1:0"
 	r.restart()
-}
-
-func openFiles(t *testing.T) int {
-	t.Helper()
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(entries)
 }
 
 func TestAllProblemsOfTheListsAreToldAtOnce(t *testing.T) {

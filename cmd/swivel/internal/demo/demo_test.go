@@ -5,7 +5,6 @@ import (
 	"math"
 	"net"
 	"os"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -15,6 +14,7 @@ import (
 	"swivel/breaker"
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/demo"
+	"swivel/pool/upstream/leaktest"
 )
 
 // clock is flaky's, moved by hand.
@@ -108,7 +108,7 @@ func TestDeadKeepsItsPortAndRefuses(t *testing.T) {
 }
 
 func TestNothingIsLeftBehind(t *testing.T) {
-	base := runtime.NumGoroutine()
+	leaktest.Watch(t)
 	r := newRig(t, demo.Options{FlakyFor: time.Nanosecond}, nil)
 	for range 20 {
 		r.get(t, "http://swivel.test/")
@@ -129,13 +129,5 @@ func TestNothingIsLeftBehind(t *testing.T) {
 			_ = conn.Close()
 			t.Errorf("%s still listens", specs[i].Name)
 		}
-	}
-	end := time.Now().Add(patience)
-	for runtime.NumGoroutine() > base && time.Now().Before(end) {
-		runtime.Gosched()
-	}
-	if n := runtime.NumGoroutine(); n > base {
-		stacks := make([]byte, 1<<20)
-		t.Errorf("%d goroutines, %d before\n%s", n, base, stacks[:runtime.Stack(stacks, true)])
 	}
 }

@@ -1,7 +1,6 @@
 package demo_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -19,6 +18,7 @@ import (
 	"swivel/cmd/swivel/internal/daemon"
 	"swivel/cmd/swivel/internal/demo"
 	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/cmd/swivel/internal/eventlog/logtest"
 )
 
 // patience is how long a condition may take on a busy machine.
@@ -29,7 +29,7 @@ type rig struct {
 	toys   *demo.Demo
 	daemon *daemon.Daemon
 	client *http.Client
-	log    *syncBuffer
+	log    *logtest.Buffer
 	close  func()
 }
 
@@ -41,7 +41,7 @@ func newRig(t *testing.T, o demo.Options, adjust func(*config.Config)) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{toys: toys, log: &syncBuffer{}}
+	r := &rig{toys: toys, log: new(logtest.Buffer)}
 	cfg := config.Default()
 	cfg.Listen, cfg.Admin, cfg.DB = "127.0.0.1:0", "off", ":memory:"
 	if adjust != nil {
@@ -130,22 +130,4 @@ func (r *rig) requestUntil(t *testing.T, what string, done func(answer string) b
 		}
 	}
 	t.Fatalf("not in %v: %s", patience, what)
-}
-
-// syncBuffer is a log that can be read while it is written.
-type syncBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"net"
 	"net/netip"
-	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +17,7 @@ import (
 	"swivel/cmd/swivel/internal/tunnel"
 	"swivel/pool"
 	"swivel/pool/upstream"
+	"swivel/pool/upstream/leaktest"
 )
 
 // patience is how long a test waits for what must happen; it is only ever used
@@ -44,7 +43,7 @@ type rig struct {
 // so that it is seen whether all connections to them were closed.
 func newRig(t testing.TB, l limits, specs ...*pool.Spec) *rig {
 	t.Helper()
-	noLeaks(t)
+	leaktest.Watch(t)
 	r := &rig{t: t, lines: make(chan []byte, 1000)}
 	for i := range specs {
 		specs[i].Weight = 1
@@ -159,35 +158,4 @@ func closedPort(t testing.TB) netip.AddrPort {
 	}
 	defer ln.Close()
 	return ln.Addr().(*net.TCPAddr).AddrPort()
-}
-
-// noLeaks fails the test if it ends with more descriptors or goroutines than
-// it began with. Both go a moment after the close that ends them.
-func noLeaks(t testing.TB) {
-	t.Helper()
-	fds, routines := openFiles(t), runtime.NumGoroutine()
-	t.Cleanup(func() {
-		if t.Failed() {
-			return // what it waited for in vain may still be there
-		}
-		var nowFds, nowRoutines int
-		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
-			nowFds, nowRoutines = openFiles(t), runtime.NumGoroutine()
-			if nowFds <= fds && nowRoutines <= routines {
-				return
-			}
-		}
-		stacks := make([]byte, 1<<16)
-		t.Errorf("left behind: %d descriptors, %d goroutines\n%s",
-			nowFds-fds, nowRoutines-routines, stacks[:runtime.Stack(stacks, true)])
-	})
-}
-
-func openFiles(t testing.TB) int {
-	t.Helper()
-	files, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal("needs /proc to count descriptors")
-	}
-	return len(files)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"swivel/pool/upstream/leaktest"
 )
 
 func TestHeadsOutOfBoundsAreRefusedWithAReason(t *testing.T) {
@@ -126,7 +128,7 @@ func TestFullFrontTellsSoAndComesBack(t *testing.T) {
 // system and is told nothing, and a loop of two swivels never ends.
 func TestClientsAreSentAwayBeforeDescriptorsRunOut(t *testing.T) {
 	r := newRig(t)
-	used := openFDs(t)
+	used := leaktest.OpenFiles(t)
 	r.settings.Files = used + 100
 	r.start(r.proxy(tunnels).addr())
 	var open []*testClient
@@ -190,14 +192,14 @@ func TestDescriptorsOfIdleTunnels(t *testing.T) {
 	const tunnelCount = 1000
 	r := newRig(t)
 	r.start(r.proxy(tunnels).addr())
-	before := openFDs(t)
+	before := leaktest.OpenFiles(t)
 	for range tunnelCount {
 		c := r.connect(target)
 		c.send("x")
 		c.expect("x")
 	}
 	// Two of each tunnel's are the test's own: the client's and the proxy's.
-	per := float64(openFDs(t)-before)/tunnelCount - 2
+	per := float64(leaktest.OpenFiles(t)-before)/tunnelCount - 2
 	if per > 2.1 {
 		t.Errorf("%.2f descriptors per tunnel", per)
 	}
@@ -213,12 +215,12 @@ func TestRefusedAttemptsLeaveNoDescriptors(t *testing.T) {
 	r.options.Breaker.ConsecutiveFailures = 1000 // stays in use
 	bad, good := r.proxy(answers(page)), r.proxy(tunnels)
 	r.start(bad.addr()+preferred, good.addr())
-	before := openFDs(t)
+	before := leaktest.OpenFiles(t)
 	for i := range loops {
 		c := r.connect(fmt.Sprintf("t%d.test:443", i))
 		_ = c.Close()
 	}
 	eventually(t, "the proxy sees its connections closed", func() bool { _, open := bad.accepted(); return open == 0 })
 	eventually(t, "the tunnels are gone", func() bool { return r.registry.Len() == 0 })
-	eventually(t, "the descriptors are back", func() bool { return openFDs(t) <= before })
+	eventually(t, "the descriptors are back", func() bool { return leaktest.OpenFiles(t) <= before })
 }

@@ -1,13 +1,11 @@
 package front
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -19,11 +17,14 @@ import (
 	"swivel/cmd/swivel/internal/attempts"
 	"swivel/cmd/swivel/internal/auth"
 	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/cmd/swivel/internal/eventlog/logtest"
 	"swivel/cmd/swivel/internal/forward"
 	"swivel/cmd/swivel/internal/limit"
+	"swivel/cmd/swivel/internal/swiveltest"
 	"swivel/cmd/swivel/internal/tunnel"
 	"swivel/pool"
 	"swivel/pool/upstream"
+	"swivel/pool/upstream/leaktest"
 )
 
 // patience bounds every wait of these tests: what takes longer is stuck.
@@ -64,15 +65,12 @@ func newRig(t testing.TB) *rig {
 		options:  pool.Options{ProbeRate: 1e6, Salt: []byte("salt"), Breaker: breaker.DefaultSettings()},
 		tls:      clientTLS,
 	}
-	goroutines, fds := runtime.NumGoroutine(), openFDs(t)
+	leaktest.Watch(t)
 	t.Cleanup(func() {
 		for i := len(r.closers) - 1; i >= 0; i-- {
 			r.closers[i]()
 		}
 		r.checkSettled()
-		if _, fuzzes := t.(*testing.F); !fuzzes { // which has goroutines of its own
-			checkLeaks(t, goroutines, fds)
-		}
 	})
 	return r
 }
@@ -255,59 +253,20 @@ func (r *rig) logged(n int) exchangeLine {
 	return r.exchanges()[n-1]
 }
 
-// logBuffer is a buffer that may be read while it is written.
+// logBuffer is a log that is read while it is written.
 type logBuffer struct {
-	mu      sync.Mutex
-	b       bytes.Buffer
+	logtest.Buffer
 	discard bool // for benchmarks; set before anything is written
 }
 
 func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.discard {
 		return len(p), nil
 	}
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
+	return l.Buffer.Write(p)
 }
 
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never came true: %s", what)
-		}
-	}
-}
-
-// checkLeaks waits until goroutines and descriptors are back where they were.
-// The runtime keeps the pipes of splice in a pool that only a collection
-// empties.
-func checkLeaks(t testing.TB, goroutines, fds int) {
-	t.Helper()
-	left := func() bool { return runtime.NumGoroutine() > goroutines || openFDs(t) > fds }
-	for end := time.Now().Add(5 * time.Second); left(); time.Sleep(time.Millisecond) {
-		if runtime.GC(); time.Now().After(end) {
-			stacks := make([]byte, 64<<10)
-			stacks = stacks[:runtime.Stack(stacks, true)]
-			t.Errorf("left over: %d goroutines (were %d), %d descriptors (were %d)\n%s",
-				runtime.NumGoroutine(), goroutines, openFDs(t), fds, stacks)
-			return
-		}
-	}
-}
-
-func openFDs(t testing.TB) int {
-	t.Helper()
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(entries)
+	swiveltest.Eventually(t, patience, what, ok)
 }

@@ -3,12 +3,13 @@ package tunnel
 import (
 	"io"
 	"net"
-	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"swivel/cmd/swivel/internal/swiveltest"
+	"swivel/pool/upstream/leaktest"
 )
 
 const patience = 20 * time.Second
@@ -47,7 +48,7 @@ type bench struct {
 // startRelay relays between two fresh connections and watches for leaks.
 func startRelay(t testing.TB, r *Registry) *bench {
 	t.Helper()
-	watchLeaks(t)
+	leaktest.Watch(t)
 	b := &bench{t: t, registry: r, seen: &calls{}, relayed: make(chan Traffic, 1)}
 	b.client, b.inClient = tcpPair(t)
 	b.inPeer, b.proxy = tcpPair(t)
@@ -117,33 +118,5 @@ func (c *calls) String() string {
 
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never came true: %s", what)
-		}
-	}
-}
-
-// watchLeaks checks at the end that goroutines and descriptors are as before.
-func watchLeaks(t testing.TB) {
-	t.Helper()
-	goroutines, fds := runtime.NumGoroutine(), openFDs(t)
-	t.Cleanup(func() {
-		for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > goroutines || openFDs(t) > fds; time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Errorf("left over: %d goroutines (were %d), %d descriptors (were %d)",
-					runtime.NumGoroutine(), goroutines, openFDs(t), fds)
-				return
-			}
-		}
-	})
-}
-
-func openFDs(t testing.TB) int {
-	t.Helper()
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(entries)
+	swiveltest.Eventually(t, patience, what, ok)
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"swivel/pool/upstream/leaktest"
 )
 
 func TestIdleTunnelIsEndedByTheSweep(t *testing.T) {
@@ -122,7 +124,7 @@ func TestDrainIsNoLongerThanTheIdleLimit(t *testing.T) {
 }
 
 func TestSweepEndsWithItsContext(t *testing.T) {
-	watchLeaks(t)
+	leaktest.Watch(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	NewRegistry(1, nil).Sweep(ctx)

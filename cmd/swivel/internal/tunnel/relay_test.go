@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"swivel/pool/upstream/leaktest"
 )
 
 func TestEndsAreTakenForThoseOfTheSideTheyCameFrom(t *testing.T) {
@@ -151,7 +153,7 @@ func TestBulkArrivesWholeBothWaysAtOnce(t *testing.T) {
 }
 
 func TestBulkArrivesWholeOverTLS(t *testing.T) {
-	watchLeaks(t)
+	leaktest.Watch(t)
 	certificates := httptest.NewUnstartedServer(nil)
 	certificates.StartTLS()
 	config := certificates.TLS
@@ -173,7 +175,7 @@ func TestBulkArrivesWholeOverTLS(t *testing.T) {
 }
 
 func TestBulkThatSlowsDownGoesBackToBuffers(t *testing.T) {
-	watchLeaks(t)
+	leaktest.Watch(t)
 	client, inClient := tcpPair(t)
 	inPeer, proxy := tcpPair(t)
 	text := strings.Repeat("x", 1<<20)
@@ -245,7 +247,7 @@ func TestPeerThatStallsHoldsNothingButItsOwnDirection(t *testing.T) {
 }
 
 func TestWaitingTunnelCostsTwoGoroutines(t *testing.T) {
-	watchLeaks(t)
+	leaktest.Watch(t)
 	r := NewRegistry(0, nil)
 	const count = 50
 	before := runtime.NumGoroutine()

@@ -5,6 +5,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"swivel/pool/upstream/leaktest"
 )
 
 func TestWatchNoticesAClientThatLeaves(t *testing.T) {
@@ -16,7 +18,7 @@ func TestWatchNoticesAClientThatLeaves(t *testing.T) {
 		for when, early := range map[string]bool{"before it looks": true, "while it looks": false} {
 			for what, text := range map[string]string{"silent": "", "with bytes unread": "hello"} {
 				t.Run(name+" "+when+" "+what, func(t *testing.T) {
-					watchLeaks(t)
+					leaktest.Watch(t)
 					client, c := tcpPair(t)
 					gone, cancel := context.WithCancel(context.Background())
 					send(t, client, text)
@@ -51,7 +53,7 @@ func TestWatchThatIsStoppedLeavesTheConnectionAsItWas(t *testing.T) {
 		"before it looks": 0, "as it begins": watchAfter, "while it looks": 2 * watchAfter,
 	} {
 		t.Run(name, func(t *testing.T) {
-			watchLeaks(t)
+			leaktest.Watch(t)
 			client, c := tcpPair(t)
 			gone, cancel := context.WithCancel(context.Background())
 			defer cancel()
@@ -74,7 +76,7 @@ func TestWatchThatIsStoppedLeavesTheConnectionAsItWas(t *testing.T) {
 }
 
 func TestWatchAgainstItsStop(t *testing.T) {
-	watchLeaks(t)
+	leaktest.Watch(t)
 	client, c := tcpPair(t)
 	for i := range 40 {
 		gone, cancel := context.WithCancel(context.Background())
@@ -91,7 +93,7 @@ func TestWatchAgainstItsStop(t *testing.T) {
 }
 
 func TestWatchOfAClosedConnectionEnds(t *testing.T) {
-	watchLeaks(t)
+	leaktest.Watch(t)
 	_, c := tcpPair(t)
 	gone, cancel := context.WithCancel(context.Background())
 	defer cancel()
