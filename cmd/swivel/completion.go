@@ -20,7 +20,7 @@ func (completionCmd) Help() string {
 // Run prints a script.
 func (c *completionCmd) Run(k *kong.Context, s streams) error {
 	nodes := completed(k.Model.Node, "", nil)
-	script := map[string]func([]node) string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[c.Shell]
+	script := map[string]func([]node) string{"bash": bash.script, "zsh": zsh.script, "fish": fishScript}[c.Shell]
 	_, err := fmt.Fprint(s.out, script(nodes))
 	return err
 }

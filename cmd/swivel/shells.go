@@ -7,52 +7,54 @@ import (
 	"strings"
 )
 
-func bashScript(nodes []node) string {
-	var b strings.Builder
-	b.WriteString("# bash completion of swivel\n_swivel() {\n  local cmd='' i cur=${COMP_WORDS[COMP_CWORD]} words=''\n  COMPREPLY=()\n" +
-		"  for ((i = 1; i < COMP_CWORD; i++)); do\n    case \"$cmd ${COMP_WORDS[i]}\" in\n" + findCommand(nodes) + "    esac\n  done\n" +
-		"  case ${COMP_WORDS[COMP_CWORD-1]} in\n")
-	by := followed(nodes)
-	for _, kind := range slices.Sorted(maps.Keys(by)) {
-		_, _ = fmt.Fprintf(&b, "    %s) ", strings.Join(by[kind], "|"))
-		switch kind {
-		case "FILE":
-			b.WriteString("COMPREPLY=($(compgen -f -- \"$cur\")); return;;\n")
-		case "ANY":
-			b.WriteString("return;;\n")
-		default:
-			_, _ = fmt.Fprintf(&b, "COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return;;\n", kind)
-		}
-	}
-	b.WriteString("  esac\n  case $cmd in\n")
-	for _, n := range nodes {
-		_, _ = fmt.Fprintf(&b, "    '%s') words='%s';;\n", n.path, strings.Join(n.words(), " "))
-	}
-	b.WriteString("  esac\n  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\ncomplete -o bashdefault -F _swivel swivel\n")
-	return b.String()
+// caseShell is a shell for which a script is a function of case statements. Its
+// parts are code of that shell.
+type caseShell struct {
+	begin  string // up to a loop over the words before the cursor
+	word   string // one of them
+	before string // the word right before the cursor
+	offer  string // offers what stands at %s, blanks between
+	files  string // offers files
+	end    string // puts the function to use
 }
 
-func zshScript(nodes []node) string {
+var (
+	bash = caseShell{
+		begin: "# bash completion of swivel\n_swivel() {\n  local cmd='' i cur=${COMP_WORDS[COMP_CWORD]}\n  COMPREPLY=()\n" +
+			"  for ((i = 1; i < COMP_CWORD; i++)); do\n",
+		word: "${COMP_WORDS[i]}", before: "${COMP_WORDS[COMP_CWORD-1]}",
+		offer: `COMPREPLY=($(compgen -W '%s' -- "$cur"))`, files: `COMPREPLY=($(compgen -f -- "$cur"))`,
+		end: "complete -o bashdefault -F _swivel swivel\n",
+	}
+	zsh = caseShell{
+		begin: "#compdef swivel\n_swivel() {\n  local cmd='' i\n  for ((i = 2; i < CURRENT; i++)); do\n",
+		word:  "${words[i]}", before: "${words[CURRENT-1]}",
+		offer: "compadd -- %s", files: "_files",
+		end: "compdef _swivel swivel\n",
+	}
+)
+
+// script finds the command that the words name, and offers what may stand behind
+// the last of them: behind a flag its values, else commands and flags.
+func (s caseShell) script(nodes []node) string {
 	var b strings.Builder
-	b.WriteString("#compdef swivel\n_swivel() {\n  local cmd='' i\n  for ((i = 2; i < CURRENT; i++)); do\n    case \"$cmd ${words[i]}\" in\n" +
-		findCommand(nodes) + "    esac\n  done\n  case ${words[CURRENT-1]} in\n")
+	b.WriteString(s.begin + "    case \"$cmd " + s.word + "\" in\n" + findCommand(nodes) + "    esac\n  done\n  case " + s.before + " in\n")
 	by := followed(nodes)
 	for _, kind := range slices.Sorted(maps.Keys(by)) {
-		_, _ = fmt.Fprintf(&b, "    %s) ", strings.Join(by[kind], "|"))
+		offer := fmt.Sprintf(s.offer, kind) + "; "
 		switch kind {
 		case "FILE":
-			b.WriteString("_files; return;;\n")
+			offer = s.files + "; "
 		case "ANY":
-			b.WriteString("return;;\n")
-		default:
-			_, _ = fmt.Fprintf(&b, "compadd -- %s; return;;\n", kind)
+			offer = ""
 		}
+		_, _ = fmt.Fprintf(&b, "    %s) %sreturn;;\n", strings.Join(by[kind], "|"), offer)
 	}
 	b.WriteString("  esac\n  case $cmd in\n")
 	for _, n := range nodes {
-		_, _ = fmt.Fprintf(&b, "    '%s') compadd -- %s;;\n", n.path, strings.Join(n.words(), " "))
+		_, _ = fmt.Fprintf(&b, "    '%s') "+s.offer+";;\n", n.path, strings.Join(n.words(), " "))
 	}
-	b.WriteString("  esac\n}\ncompdef _swivel swivel\n")
+	b.WriteString("  esac\n}\n" + s.end)
 	return b.String()
 }
 
