@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"swivel/cmd/swivel/internal/listentest"
 	"swivel/cmd/swivel/internal/tryout"
 	"swivel/pool"
 )
@@ -24,30 +25,14 @@ import (
 // address.
 func upstream(t *testing.T, reply string) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			serving.Go(func() {
-				defer conn.Close()
-				_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
-				if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
-					_, _ = io.WriteString(conn, reply)
-				} else {
-					_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\n\r\n")
-				}
-			})
+	return listentest.Serve(t, func(conn net.Conn) {
+		_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+		if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+			_, _ = io.WriteString(conn, reply)
+		} else {
+			_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\n\r\n")
 		}
 	})
-	t.Cleanup(func() { _ = ln.Close(); serving.Wait() })
-	return ln.Addr().String()
 }
 
 // tryList runs "check" and returns the exit code and what it printed.

@@ -3,37 +3,16 @@ package integration
 import (
 	"bufio"
 	"bytes"
-	"database/sql"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"swivel/cmd/swivel/internal/swiveltest"
 )
-
-// query reads one row of a database that a daemon may be using.
-func query(t testing.TB, file, statement string, into ...any) {
-	t.Helper()
-	db, err := sql.Open("sqlite3", (&url.URL{Scheme: "file", Opaque: file, RawQuery: "mode=ro&_busy_timeout=5000"}).String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if err := db.QueryRow(statement).Scan(into...); err != nil {
-		t.Fatalf("%s: %v", statement, err)
-	}
-}
-
-func count(t testing.TB, file, from string) (n int) {
-	t.Helper()
-	query(t, file, "SELECT count(*) FROM "+from, &n)
-	return n
-}
 
 // connectStatus asks for a tunnel and returns the answer's status and fields.
 func connectStatus(t testing.TB, proxy, target string, fields ...string) (int, http.Header) {

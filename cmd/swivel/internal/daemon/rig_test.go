@@ -22,6 +22,7 @@ import (
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/eventlog"
 	"swivel/cmd/swivel/internal/eventlog/logtest"
+	"swivel/cmd/swivel/internal/listentest"
 	"swivel/cmd/swivel/internal/swiveltest"
 	"swivel/cmd/swivel/internal/systemd"
 	"swivel/pool"
@@ -202,29 +203,13 @@ func (r *rig) eventually(what string, yes func() bool) {
 // it. It returns its address.
 func scripted(t *testing.T, reply string, met func()) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			met()
-			serving.Go(func() {
-				defer conn.Close()
-				_ = conn.SetDeadline(time.Now().Add(patience))
-				if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
-					_, _ = io.WriteString(conn, reply)
-				}
-			})
+	return listentest.Serve(t, func(conn net.Conn) {
+		met()
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+			_, _ = io.WriteString(conn, reply)
 		}
 	})
-	t.Cleanup(func() { _ = ln.Close(); serving.Wait() })
-	return ln.Addr().String()
 }
 
 func nothing() {}

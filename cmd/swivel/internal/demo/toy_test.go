@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"swivel/cmd/swivel/internal/demo"
+	"swivel/cmd/swivel/internal/listentest"
 )
 
 // sound makes all living toys work from the start.
@@ -116,23 +117,10 @@ func TestATunnelToARealTargetIsHalfClosed(t *testing.T) {
 // echoAtEnd answers with all it was sent once the client has ended.
 func echoAtEnd(t *testing.T) (address string) {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = ln.Close() })
-	go func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			all, _ := io.ReadAll(conn)
-			_, _ = conn.Write(all)
-			_ = conn.Close()
-		}
-	}()
-	return ln.Addr().String()
+	return listentest.Serve(t, func(conn net.Conn) {
+		all, _ := io.ReadAll(conn)
+		_, _ = conn.Write(all)
+	})
 }
 
 func TestAnUnreachableTargetIsBlamedByTheToy(t *testing.T) {

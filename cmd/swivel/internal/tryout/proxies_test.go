@@ -17,47 +17,6 @@ import (
 	"time"
 )
 
-// serve serves connections on loopback until the test ends, and returns the
-// address.
-func serve(t *testing.T, handle func(net.Conn)) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var serving sync.WaitGroup
-	var mu sync.Mutex
-	open := map[net.Conn]bool{}
-	serving.Go(func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			mu.Lock()
-			open[conn] = true
-			mu.Unlock()
-			serving.Go(func() {
-				handle(conn)
-				_ = conn.Close()
-				mu.Lock()
-				delete(open, conn)
-				mu.Unlock()
-			})
-		}
-	})
-	t.Cleanup(func() {
-		_ = ln.Close()
-		mu.Lock()
-		for conn := range open {
-			_ = conn.Close()
-		}
-		mu.Unlock()
-		serving.Wait()
-	})
-	return ln.Addr().String()
-}
-
 // relay joins two connections until both are done.
 func relay(client net.Conn, in io.Reader, target string) {
 	server, err := net.Dial("tcp", target)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"swivel/cmd/swivel/internal/listentest"
 	"swivel/pool"
 )
 
@@ -70,7 +71,7 @@ func tryAll(t *testing.T, c Checker, lines ...string) []Result {
 func TestProtocolsAreFoundWhateverTheLineSays(t *testing.T) {
 	secure, ca := overTLS(t, httpProxy(""))
 	addresses := map[string]string{
-		"http": serve(t, httpProxy("")), "socks5": serve(t, socks5Proxy), "socks4": serve(t, socks4Proxy), "https": serve(t, secure),
+		"http": listentest.Serve(t, httpProxy("")), "socks5": listentest.Serve(t, socks5Proxy), "socks4": listentest.Serve(t, socks4Proxy), "https": listentest.Serve(t, secure),
 	}
 	var lines, want []string
 	for _, spoken := range []string{"http", "socks5", "socks4", "https"} {
@@ -109,8 +110,8 @@ func TestWhyProxiesAreDead(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := []string{
-		"http://" + closed(t), "http://" + serve(t, silent), "http://" + serve(t, liar), "http://user:s3cret@" + serve(t, httpProxy("eDp5")),
-		"http://no.such.name.invalid:1", "https://user:s3cret@" + serve(t, httpProxy("eDp5")), "http://" + serve(t, clearText),
+		"http://" + closed(t), "http://" + listentest.Serve(t, silent), "http://" + listentest.Serve(t, liar), "http://user:s3cret@" + listentest.Serve(t, httpProxy("eDp5")),
+		"http://no.such.name.invalid:1", "https://user:s3cret@" + listentest.Serve(t, httpProxy("eDp5")), "http://" + listentest.Serve(t, clearText),
 	}
 	c := Checker{Target: target, Timeout: 700 * time.Millisecond, Concurrency: 10, Roots: roots}
 	results := tryAll(t, c, lines...)
@@ -125,13 +126,13 @@ func TestWhyProxiesAreDead(t *testing.T) {
 	missing, _ := ParseTarget(strings.Replace(page, "https:", "http:", 1)) // which answers that with 400
 	for _, scheme := range []string{"http", "socks5"} {
 		c.Target = missing
-		if r := tryAll(t, c, scheme+"://"+serve(t, map[string]func(net.Conn){"http": httpProxy(""), "socks5": socks5Proxy}[scheme]))[0]; r.Alive || !strings.HasPrefix(r.Reason, "handshake_rejected: the answer is 400") {
+		if r := tryAll(t, c, scheme+"://"+listentest.Serve(t, map[string]func(net.Conn){"http": httpProxy(""), "socks5": socks5Proxy}[scheme]))[0]; r.Alive || !strings.HasPrefix(r.Reason, "handshake_rejected: the answer is 400") {
 			t.Errorf("%+v", r)
 		}
 	}
 	c.Target = target
 	c.Roots = x509.NewCertPool() // of nobody: as if somebody answered in the target's place
-	if r := tryAll(t, c, "http://"+serve(t, httpProxy("")))[0]; r.Alive || !strings.HasPrefix(r.Reason, "wrong certificate: ") {
+	if r := tryAll(t, c, "http://"+listentest.Serve(t, httpProxy("")))[0]; r.Alive || !strings.HasPrefix(r.Reason, "wrong certificate: ") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -144,7 +145,7 @@ func TestMostOfALargeListIsDead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alive, mute, gone := serve(t, httpProxy("")), serve(t, silent), closed(t)
+	alive, mute, gone := listentest.Serve(t, httpProxy("")), listentest.Serve(t, silent), closed(t)
 	var lines []string
 	for i := range 300 { // credentials make them different ones
 		address := []string{alive, mute, mute, mute, mute, mute, mute, gone, gone, gone}[i%10]
@@ -174,7 +175,7 @@ func TestEndedCheckLeavesUndecidedWhatItWasTrying(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused, mute := closed(t), serve(t, silent)
+	refused, mute := closed(t), listentest.Serve(t, silent)
 	ctx, cancel := context.WithCancel(t.Context())
 	c := Checker{Target: target, Timeout: time.Minute, Concurrency: 1}
 	n := 0
