@@ -132,14 +132,14 @@ func (c *Conn) set(err error) error {
 func (c *Conn) SyscallConn() (syscall.RawConn, error) { return c.raw, nil }
 
 func localAddr(fd int) (netip.AddrPort, bool) {
-	sa, err := unix.Getsockname(fd)
+	sa, err := syscall.Getsockname(fd)
 	if err != nil {
 		return netip.AddrPort{}, false
 	}
 	switch sa := sa.(type) {
-	case *unix.SockaddrInet4:
+	case *syscall.SockaddrInet4:
 		return netip.AddrPortFrom(netip.AddrFrom4(sa.Addr), uint16(sa.Port)), true
-	case *unix.SockaddrInet6:
+	case *syscall.SockaddrInet6:
 		return netip.AddrPortFrom(netip.AddrFrom16(sa.Addr), uint16(sa.Port)), true
 	}
 	return netip.AddrPort{}, false

@@ -96,7 +96,7 @@ func (c *Conn) await(ctx context.Context, fd int, deadline time.Time) error {
 
 // connected asks how a connect is going.
 func (c *Conn) connected(fd int) (done bool, err error) {
-	if _, err := unix.Getpeername(fd); err == nil {
+	if _, err := syscall.Getpeername(fd); err == nil { // x/sys asks for the protocol, too
 		return true, c.toItself(fd)
 	}
 	switch errno, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR); {
