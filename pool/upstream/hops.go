@@ -7,10 +7,11 @@ import (
 	"swivel/pool/upstream/tcp"
 )
 
-// HopsField tells another swivel how many of its kind a CONNECT has passed. Two of
+// HopsField tells another swivel how many of its kind a request has passed. Two of
 // them that list each other would else send it round until one is out of
-// descriptors. A plain request has no such field: a proxy may pass it on, and what
-// a target gets is what the client has sent.
+// descriptors. A CONNECT always has it, a plain request only when it may be on its
+// second round: see echoes. Connection names it then, so that proxies of any kind
+// should take it out.
 const HopsField = "X-Swivel-Hops"
 
 // MaxHops is how many swivels a request may pass. One that has is refused.

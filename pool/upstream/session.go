@@ -29,6 +29,7 @@ type session struct {
 	heard     bool  // a byte of the response has come
 	sent      bool  // the request was sent, but for what the pump sends
 	pump      *pump // nil if there is no body to stream
+	echo      outbound
 }
 
 func newSession(t *Transport, p *pool.Spec, r *Request, c *Conn) *session {
@@ -125,6 +126,16 @@ func (s *session) clientError() error {
 	return s.pump.clientError()
 }
 
+// appendEcho appends the hops to the head of a request that has passed a swivel, or
+// may have come round.
+func (s *session) appendEcho(head []byte, hops int) []byte {
+	var again bool
+	if s.echo, again = s.transport.echoes.sent(head); !again && hops == 0 {
+		return head
+	}
+	return appendHops(http1.AppendField(head, "Connection", HopsField), hops)
+}
+
 var heads = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
 // send writes the head, and the body if it is held, in one go.
@@ -145,6 +156,9 @@ func (s *session) send(r *Request) error {
 	}
 	if s.proxy.HasAuth && !viaTunnel {
 		b = append(AppendBasic(append(b, "Proxy-Authorization: "...), s.proxy), "\r\n"...)
+	}
+	if !viaTunnel && isNear(s.conn) {
+		b = s.appendEcho(b, r.Hops)
 	}
 	b = append(b, "\r\n"...)
 	b = append(b, r.Held...)

@@ -32,6 +32,7 @@ type Transport struct {
 	spec     *pool.Spec    // as its line has it
 	response time.Duration // for a response head
 	room     *idleRoom     // nil: only maxIdle counts
+	echoes   *echoes       // of all proxies
 
 	mu     sync.Mutex
 	idle   []*session // the one that was used last is last
@@ -85,6 +86,7 @@ func (t *Transport) RoundTrip(dial, life context.Context, p *pool.Spec, r *Reque
 			return nil, err
 		}
 		resp, err := s.roundTrip(life, r)
+		s.echo.over()
 		if err == nil {
 			return resp, nil
 		}

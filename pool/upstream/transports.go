@@ -13,13 +13,14 @@ type Transports struct {
 	dialer   *Dialer
 	response time.Duration
 	room     *idleRoom
+	echoes   *echoes
 	byID     sync.Map // pool.ID → *Transport
 }
 
 // NewTransports returns an empty set. response bounds the wait for a response
 // head.
 func NewTransports(d *Dialer, response time.Duration) *Transports {
-	return &Transports{dialer: d, response: response}
+	return &Transports{dialer: d, response: response, echoes: newEchoes()}
 }
 
 // LimitIdle bounds the idle connections of all proxies together; else only those
@@ -35,7 +36,7 @@ func (t *Transports) For(p *pool.Proxy) *Transport {
 			return found.(*Transport)
 		}
 		made := NewTransport(t.dialer, p.Spec, t.response)
-		made.room = t.room
+		made.room, made.echoes = t.room, t.echoes
 		if !ok {
 			if _, taken := t.byID.LoadOrStore(p.ID, made); !taken {
 				return made
