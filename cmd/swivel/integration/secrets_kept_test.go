@@ -46,7 +46,7 @@ func TestNoCredentialIsShown(t *testing.T) {
 	s.seeAdmin(t)
 	s.seeProcesses(t)
 	s.daemon.Signal(t, syscall.SIGHUP) // the list is read, and its bad lines are told, again
-	swiveltest.Eventually(t, 5*time.Second, "the list is read again", func() bool {
+	swiveltest.Eventually(t, 20*time.Second, "the list is read again", func() bool {
 		return len(s.daemon.Lines(t, "reloaded")) > 0
 	})
 	if n := len(s.daemon.Lines(t, "line skipped")); n != 2*len(bad) {

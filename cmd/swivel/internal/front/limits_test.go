@@ -85,7 +85,7 @@ func drip(w io.Writer, text string, stop chan struct{}) {
 
 func TestConnectionThatAsksNothingIsClosed(t *testing.T) {
 	r := newRig(t)
-	r.settings.HeaderTimeout = 30 * time.Millisecond
+	r.settings.HeaderTimeout = 300 * time.Millisecond // also for the handshake, where TLS is spoken
 	r.start(r.closedPort())
 	for _, send := range []string{"", "\r\n", "\r"} {
 		c := r.dial()
