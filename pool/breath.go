@@ -24,7 +24,9 @@ var atOnce *breath
 // keeps the system from running the clients themselves.
 func beside() *breath { return &breath{slept: time.Now()} }
 
-// The share of a processor that gentle work takes is a fourth, or less.
+// Work beside clients takes a fifth of a processor, or less. The p99 of 200 tunnels
+// a second beside reloads of 100,000 lines was 10 ms when these yielded only, 7 ms
+// with half of a processor, and 3 to 6 ms like this; 2 ms without reloads.
 const (
 	atWork = 250 * time.Microsecond
 	asleep = time.Millisecond

@@ -8,7 +8,8 @@ const manyProxies = 10_000
 
 // giveBack returns to the system what the reading of a list of so many proxies
 // has taken and nobody needs any more: the text, and what the database had to
-// say. Left to itself the collector keeps about as much as is in use.
+// say. Left to itself the collector keeps about as much as is in use. That is for
+// the start: it is one piece of work of 10 ms and more, during which clients wait.
 func giveBack(proxies int) {
 	if proxies >= manyProxies {
 		debug.FreeOSMemory()
