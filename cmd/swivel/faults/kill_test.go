@@ -61,7 +61,8 @@ func TestKill(t *testing.T) {
 	k.setup.Dir = t.TempDir()
 	swiveltest.Program(t) // built now, so that the first start is like the others
 	k.setup.Env = []string{"SWIVEL_BREAKER_OPEN_TIMEOUT=400ms", "SWIVEL_BREAKER_MAX_OPEN_TIMEOUT=4s", "SWIVEL_BREAKER_REFUSED_TIMEOUT=4s",
-		"SWIVEL_BREAKER_CONSECUTIVE_FAILURES=2", "SWIVEL_BREAKER_SLOW_START=100ms", "SWIVEL_BANS_REST=1h", "SWIVEL_RESTART_PROBE_RATE=1000"}
+		"SWIVEL_BREAKER_CONSECUTIVE_FAILURES=2", "SWIVEL_BREAKER_SLOW_START=100ms", "SWIVEL_BANS_REST=1h", "SWIVEL_RESTART_PROBE_RATE=1000",
+		"SWIVEL_ATTEMPTS_ATTEMPTS=8"} // as many as may fail, and one that serves
 	rounds := either(5, 200)
 	for round := range rounds {
 		k.round(t, round)

@@ -21,9 +21,11 @@ func (r *recorder) Failed() bool                   { return r.told != "" }
 func TestWhatIsLeftBehindIsTold(t *testing.T) {
 	for name, leave := range map[string]func() (end func()){
 		"nothing": func() func() { return func() {} },
-		"a goroutine": func() func() {
+		"goroutines": func() func() { // more than may have ended since they were counted
 			stop := make(chan struct{})
-			go func() { <-stop }()
+			for range 10 {
+				go func() { <-stop }()
+			}
 			return func() { close(stop) }
 		},
 		"a descriptor": func() func() {

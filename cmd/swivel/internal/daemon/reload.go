@@ -98,7 +98,7 @@ func (d *Daemon) take(lists Lists, err error) (admin.Reloaded, error) {
 	if err == nil && len(specs) == 0 {
 		err = errors.New("no usable proxy")
 	}
-	if err == nil && lists.Unfinished != "" && len(specs) < len(d.pool.Proxies())/2 {
+	if err == nil && lists.Unfinished != "" && 2*len(specs) < len(d.pool.Proxies()) {
 		err = fmt.Errorf("%s looks half written: its last line has no end, and more than half of the proxies are gone", lists.Unfinished)
 	}
 	d.metrics.Reload(err == nil, time.Now())
