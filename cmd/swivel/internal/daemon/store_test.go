@@ -110,7 +110,7 @@ func TestRowsOfNonsenseCostNobodyElseTheirState(t *testing.T) {
 }
 
 func TestFileThatCannotBeWrittenIsOneIncident(t *testing.T) {
-	r := newRig(t, scripted(t, "HTTP/1.1 200 OK\r\n\r\n", nothing)+" name=sound", "127.0.0.1:1 name=a")
+	r := newRig(t, scripted(t, "HTTP/1.1 200 OK\r\n\r\n", nothing)+" name=sound", "127.0.0.1:1 name=a weight=0.0001") // whom no client meets
 	r.start()
 	away := r.cfg.DB + ".away"
 	r.rename(r.cfg.DB, away)
