@@ -1,9 +1,11 @@
 package integration
 
 import (
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"swivel/cmd/swivel/internal/swiveltest"
 )
@@ -43,6 +45,22 @@ func TestRecipesWorkOverTLS(t *testing.T) {
 				t.Errorf("it printed %q", out)
 			}
 			d.awaitSession(t, "a1")
+		})
+	}
+}
+
+// TestClientThatDoesNotTrustTheCertificateIsToldApart: OpenSSL says why without
+// encryption, where the server expects it.
+func TestClientThatDoesNotTrustTheCertificateIsToldApart(t *testing.T) {
+	ca := newAuthority(t)
+	for _, version := range []string{"--tlsv1.3", "--tls-max 1.2"} {
+		d := startDaemon(t, swiveltest.Setup{Lines: []string{"127.0.0.1:9"}, Env: tlsSetup(t, ca)})
+		args := append(strings.Fields(version), "-sS", "--max-time", "10", "https://"+d.Listen+"/")
+		if out, err := exec.Command("curl", args...).CombinedOutput(); err == nil {
+			t.Fatalf("curl trusts everybody: %s", out)
+		}
+		swiveltest.Eventually(t, 10*time.Second, "the log says why", func() bool {
+			return strings.Contains(d.Output(t), "unknown certificate authority")
 		})
 	}
 }

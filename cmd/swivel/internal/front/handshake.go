@@ -1,8 +1,10 @@
 package front
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"syscall"
@@ -20,12 +22,13 @@ func (c *client) handshake(within time.Duration) bool {
 	if c.front.isStopping() { // looked at only now, as in awaitRequest
 		return false
 	}
-	conn := tls.Server(&opening{TCPConn: c.tcp}, c.front.TLS)
+	raw := &opening{TCPConn: c.tcp}
+	conn := tls.Server(raw, c.front.TLS)
 	_ = c.tcp.SetDeadline(time.Now().Add(within))
 	err := conn.Handshake() // a context here would cost a goroutine
 	_ = c.tcp.SetDeadline(time.Time{})
 	if err != nil {
-		c.refuseHandshake(err)
+		c.refuseHandshake(cmp.Or(raw.alert(), err))
 		return false
 	}
 	c.conn = conn
@@ -73,7 +76,11 @@ func refusedPlainText() *reply.Error {
 type opening struct {
 	*net.TCPConn
 	begun bool
+	last  [alertLength]byte // read
 }
+
+// alertLength is that of a record with an alert that is not encrypted.
+const alertLength = 7
 
 // Read implements net.Conn. Its error is errSOCKS if the first byte is one of
 // SOCKS5.
@@ -85,7 +92,22 @@ func (o *opening) Read(b []byte) (int, error) {
 			return n, errSOCKS
 		}
 	}
+	if n >= alertLength {
+		copy(o.last[:], b[n-alertLength:n])
+	}
 	return n, err
+}
+
+// alert is what the client said last, if that was why it will not go on, and nil if
+// it was something else. A client of TLS 1.3 that does not like the certificate says
+// so before it encrypts (as OpenSSL does), when the server takes for encrypted
+// whatever comes: crypto/tls then knows of a bad record MAC only.
+func (o *opening) alert() error {
+	const record, fatal = 21, 2 // RFC 8446 appendix B.1 and B.2
+	if o.last[0] != record || o.last[3] != 0 || o.last[4] != 2 || o.last[5] != fatal {
+		return nil
+	}
+	return fmt.Errorf("remote error: %w", tls.AlertError(o.last[6]))
 }
 
 var errSOCKS = errors.New("it speaks SOCKS5 without TLS")
