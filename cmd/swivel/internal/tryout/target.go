@@ -149,7 +149,7 @@ func tunnelError(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return &upstream.Error{Signal: pool.TunnelSilent, Err: errors.New("the tunnel opened, and then nothing came")}
 	case errors.As(err, &bad):
-		return fmt.Errorf("wrong certificate: somebody answers in the target's place: %w", bad.Err)
+		return fmt.Errorf("wrong certificate: somebody answers in the target's place, or SSL_CERT_FILE does not name its authority: %w", bad.Err)
 	case errors.As(err, &header):
 		return errors.New("no TLS: what comes through the tunnel is something else")
 	}
