@@ -74,6 +74,9 @@ func (f *settings) read(s streams, defaults config.Config, adjust func(*config.C
 	if adjust != nil {
 		adjust(&c)
 	}
+	if config.Misread(err, "") {
+		return c, usageError{err} // what it may have said is not to be missed
+	}
 	_, tokenErr := admin.ReadToken(c.AdminToken, c.AdminTokenFile)
 	_, logErr := eventlog.New(io.Discard, c.Log.Format, c.Log.Level)
 	if err := errors.Join(err, c.Validate(), tokenErr, logErr); err != nil {
@@ -133,7 +136,11 @@ type configCheckCmd struct {
 func (c *configCheckCmd) Run(s streams) error {
 	serveFlags := serveCmd{Proxies: c.Proxies}
 	cfg, err := c.load(s, config.Default(), serveFlags.lists)
-	lists, listErr := daemon.ReadLists(cfg.Proxies, cfg.BreakerSettings())
+	var lists daemon.Lists
+	var listErr error
+	if len(cfg.Proxies) > 0 || !config.Misread(err, "proxies") { // else there may well be one
+		lists, listErr = daemon.ReadLists(cfg.Proxies, cfg.BreakerSettings())
+	}
 	for _, skipped := range lists.Skipped {
 		_, _ = fmt.Fprintln(s.out, skipped.Error())
 	}

@@ -146,3 +146,21 @@ func TestProblemsOfAllSourcesAreTogether(t *testing.T) {
 		}
 	}
 }
+
+func TestNothingIsClaimedOfAFileThatCannotBeRead(t *testing.T) {
+	for text, want := range map[string]string{
+		"proxies: [a?b=c]\nlisten: 0.0.0.0:1\n":          "line 1: did not find expected",
+		"proxies: {a: b}\n":                              "line 1: proxies: want a list",
+		"log: {level: loud, format: xml}\nproxies: []\n": "log.level: ",
+	} {
+		config := write(t, "swivel.yaml", text)
+		code, _, errOut := check(t, map[string]string{"SWIVEL_LISTEN": "0.0.0.0:1", "SWIVEL_USERS": ""}, "--config", config, "--allow-open-proxy")
+		noList := strings.Contains(errOut, "no list given")
+		if code != exitUsage || !strings.Contains(errOut, want) || noList != strings.Contains(text, "proxies: []") {
+			t.Errorf("%q: exit code %d: %s", text, code, errOut)
+		}
+		if strings.Contains(text, "log:") != strings.Contains(errOut, "log.format: ") {
+			t.Errorf("%q: the format is not reported: %s", text, errOut)
+		}
+	}
+}

@@ -2,28 +2,16 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Duration is a time.Duration that reads "1m30s", or a plain number as
 // seconds: nanoseconds, Go's own reading of a number, are never meant.
 type Duration time.Duration
 
-// UnmarshalYAML implements yaml.Unmarshaler. Its error names the line, and the
-// decoder goes on to the next problem.
-func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
-	if err := d.UnmarshalText([]byte(n.Value)); err != nil {
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %v", n.Line, err)}}
-	}
-	return nil
-}
-
-// UnmarshalText implements encoding.TextUnmarshaler, for the environment and
-// for flags.
+// UnmarshalText implements encoding.TextUnmarshaler, for the file, the environment
+// and flags.
 func (d *Duration) UnmarshalText(text []byte) error {
 	s := string(text)
 	if n, err := strconv.ParseFloat(s, 64); err == nil && n >= 0 && n < 1e9 {

@@ -1,11 +1,6 @@
 package config
 
-import (
-	"errors"
-	"fmt"
-
-	"go.yaml.in/yaml/v3"
-)
+import "errors"
 
 // Hedge is when a second proxy is asked while the first is slow: "p95" (slower
 // than 95 % of the recent handshakes, the zero value), a duration, or "off".
@@ -41,12 +36,4 @@ func (h Hedge) MarshalText() ([]byte, error) {
 		return []byte("p95"), nil
 	}
 	return h.Fixed.MarshalText()
-}
-
-// UnmarshalYAML implements yaml.Unmarshaler; see Duration's.
-func (h *Hedge) UnmarshalYAML(n *yaml.Node) error {
-	if err := h.UnmarshalText([]byte(n.Value)); err != nil {
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %v", n.Line, err)}}
-	}
-	return nil
 }

@@ -1,17 +1,12 @@
 package config
 
 import (
-	"bytes"
 	"encoding"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"reflect"
 	"strconv"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // EnvPrefix begins the name of every environment variable that is read.
@@ -24,55 +19,23 @@ func Load(defaults Config, path string, lookup func(string) (string, bool)) (Con
 	c := defaults
 	var problems []error
 	if path != "" {
-		if err := c.readFile(path); err != nil {
-			problems = append(problems, err)
-		}
+		problems = c.readFile(path)
+		c.yieldToken(lookup)
 	}
 	overlay(reflect.ValueOf(&c).Elem(), EnvPrefix, lookup, &problems)
 	return c, errors.Join(problems...)
 }
 
-// readFile refuses keys that do not exist: a misspelt one would be silently
-// without effect.
-func (c *Config) readFile(path string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("config: cannot read %s: %w", path, plain(err))
+// yieldToken forgets the admin token of the file when the environment names
+// another: it may do so by the other key of the two. An empty variable names none,
+// and so does not open what the file has locked.
+func (c *Config) yieldToken(lookup func(string) (string, bool)) {
+	if token, _ := lookup(EnvPrefix + "ADMIN_TOKEN"); token != "" {
+		c.AdminTokenFile = ""
 	}
-	d := yaml.NewDecoder(bytes.NewReader(text))
-	d.KnownFields(true)
-	if err := d.Decode(c); err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("config: %s: %s", path, yamlReason(err))
+	if file, _ := lookup(EnvPrefix + "ADMIN_TOKEN_FILE"); file != "" {
+		c.AdminToken = ""
 	}
-	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("config: %s: want one YAML document, but there is more behind a line of three dashes", path)
-	}
-	return nil
-}
-
-// yamlReason puts the problems that the decoder found into one line each.
-func yamlReason(err error) string {
-	var many *yaml.TypeError
-	if !errors.As(err, &many) {
-		return strings.TrimPrefix(err.Error(), "yaml: ")
-	}
-	lines := make([]string, len(many.Errors))
-	for i, e := range many.Errors {
-		if head, _, ok := strings.Cut(e, " not found in type "); ok {
-			e = strings.Replace(head, "field ", "unknown key ", 1)
-		}
-		lines[i] = e
-	}
-	return strings.Join(lines, "; ")
-}
-
-// plain cuts the operation and path off an error of the os package.
-func plain(err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }
 
 // overlay sets every field whose variable is set.

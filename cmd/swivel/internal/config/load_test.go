@@ -67,7 +67,7 @@ func TestMisspeltKeyIsRefusedWithItsLine(t *testing.T) {
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, want := range []string{"line 1: unknown key listn", "line 3: unknown key open_time", "line 5: unknown key limit"} {
+	for _, want := range []string{"line 1: unknown key listn", "line 3: unknown key breaker.open_time", "line 5: unknown key limit"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in: %v", want, err)
 		}
@@ -87,6 +87,10 @@ attempts:
   dial_timeout: [5s]
   hedge_after: p99
 limits: 5
+strategy: fast
+on_exhausted: bla
+bans: {statuses: [403, some]}
+limits: {connections: many}
 `)
 	_, err := Load(Default(), path, environment{
 		"SWIVEL_GRACE": "later", "SWIVEL_LIMITS_CONNECTIONS": "1.5", "SWIVEL_BREAKER_ERROR_RATIO": "half",
@@ -96,7 +100,9 @@ limits: 5
 		t.Fatal("accepted")
 	}
 	for _, want := range []string{
-		path, "line 1: ", "line 3: want a duration", "line 4: ", "line 6: ", "line 7: want a duration", "line 8: want p95, off, or a duration", "line 9: ",
+		path, "line 1: listen: ", "line 3: breaker.window: want a duration", "line 4: breaker.jitter: want a number", "line 6: attempts.attempts: want a whole number",
+		"line 7: attempts.dial_timeout: want a duration", "line 8: attempts.hedge_after: want p95, off, or a duration", "line 9: limits: ",
+		"line 10: strategy: want weighted", "line 11: on_exhausted: want reject", "line 12: bans.statuses: want a whole number", "line 13: limits: stands in line 9 already",
 		"SWIVEL_GRACE: want a duration", "SWIVEL_LIMITS_CONNECTIONS: want a whole number", "SWIVEL_BREAKER_ERROR_RATIO: want a number",
 		"SWIVEL_ALLOW_OPEN_PROXY: want true or false", "SWIVEL_ATTEMPTS_HEDGE_AFTER: want p95, off", "SWIVEL_BANS_STATUSES: want a whole number",
 	} {

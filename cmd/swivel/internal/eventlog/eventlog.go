@@ -7,6 +7,7 @@
 package eventlog
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -64,16 +65,17 @@ func init() { zerolog.TimeFieldFormat = "2006-01-02T15:04:05.000Z07:00" }
 // the given level up ("debug", "info", "warn", "error").
 func New(w io.Writer, format, level string) (*Log, error) {
 	l := new(Log)
-	if err := l.SetLevel(level); err != nil {
-		return nil, err
-	}
+	err := l.SetLevel(level)
 	w = zerolog.SyncWriter(w)
 	switch format {
 	case "json":
 	case "console":
 		w = newConsole(w)
 	default:
-		return nil, fmt.Errorf("log.format: want json or console, not %q", format)
+		err = errors.Join(err, fmt.Errorf("log.format: want json or console, not %q", format))
+	}
+	if err != nil {
+		return nil, err
 	}
 	l.Logger = zerolog.New(w).With().Timestamp().Logger()
 	return l, nil
