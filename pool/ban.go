@@ -15,9 +15,9 @@ type ban struct {
 // bansMax bounds the bans of one target; the oldest goes first.
 const bansMax = 256
 
-// banned returns who is kept away from the target now; nil for nearly every
+// banned returns the bans of the target that are in force; nil for nearly every
 // target, without a lock.
-func (p *Pool) banned(k targetKey, now time.Time) []*runtime {
+func (p *Pool) banned(k targetKey, now time.Time) []ban {
 	if !p.memory.mayBeTroubled(k) {
 		return nil
 	}
@@ -27,12 +27,12 @@ func (p *Pool) banned(k targetKey, now time.Time) []*runtime {
 	if t == nil {
 		return nil
 	}
-	var out []*runtime
+	var out []ban
 	kept := t.bans[:0]
 	for _, b := range t.bans {
 		if b.until.After(now) {
 			kept = append(kept, b)
-			out = append(out, b.proxy)
+			out = append(out, b)
 		}
 	}
 	t.bans = kept
@@ -46,9 +46,49 @@ func (x *Exchange) Ban(l *Lease, rest time.Duration, now time.Time) {
 	if rest <= 0 {
 		rest = p.options.BanRest
 	}
+	rest = min(rest, p.options.Breaker.MaxOpenTimeout)
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	p.blameMu.Lock()
 	defer p.blameMu.Unlock()
-	p.ban(l.Proxy, x.target, x.name, min(rest, p.options.Breaker.MaxOpenTimeout), now)
+	p.ban(l.Proxy, x.target, x.name, rest, now)
+	x.noteBan(l.Proxy, now.Add(rest))
+}
+
+// noteBan has the exchange itself heed a ban that it has brought about: also of a
+// proxy that it may try again. x.mu is held.
+func (x *Exchange) noteBan(m *Proxy, until time.Time) {
+	x.banned = slices.DeleteFunc(x.banned, func(b ban) bool { return b.proxy == m.runtime })
+	x.banned = append(x.banned, ban{m.runtime, m.ID, until})
+}
+
+// banLeft is for how long the exchange must still not use the proxy.
+func (x *Exchange) banLeft(r *runtime, now time.Time) time.Duration {
+	for i := range x.banned {
+		if x.banned[i].proxy == r {
+			return max(0, x.banned[i].until.Sub(now))
+		}
+	}
+	return 0
+}
+
+// KeptAway says that all proxies which could serve the exchange are banned from
+// its target.
+func (x *Exchange) KeptAway(now time.Time) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s, v := x.view()
+	if home, bound := x.bound(s); bound {
+		return home.usable() && x.banLeft(home.runtime, now) > 0
+	}
+	away := int64(0)
+	for _, b := range x.banned {
+		place, listed := s.place(b.id)
+		if listed && v.has(place) && s.proxies[place].usable() && b.until.After(now) {
+			away++
+		}
+	}
+	return away > 0 && away == v.usable.Load()
 }
 
 // ban adds a ban. blameMu is held.
@@ -60,6 +100,12 @@ func (p *Pool) ban(m *Proxy, k targetKey, name string, rest time.Duration, now t
 	}
 	t.bans = append(t.bans, ban{m.runtime, m.ID, now.Add(rest)})
 	p.troubles.Add(1)
+}
+
+// denied bans the lease's proxy as deny does. x.mu is held.
+func (x *Exchange) denied(l *Lease, now time.Time) (everywhere bool) {
+	x.noteBan(l.Proxy, now.Add(x.pool.options.BanRest))
+	return x.pool.deny(l.Proxy, x.target, x.name, now)
 }
 
 // deny bans the proxy from a target that it refuses to serve. True when the

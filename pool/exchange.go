@@ -19,8 +19,8 @@ type Exchange struct {
 	pool   *Pool
 	id     string
 	target targetKey
-	name   string     // of the target
-	banned []*runtime // not for this target
+	name   string // of the target
+	banned []ban  // as they were when it began
 
 	asked *asked // nil: for nothing, as most clients do
 
@@ -248,8 +248,11 @@ func (x *Exchange) Fail(l *Lease, f Fault, now time.Time) (events []Event) {
 			l.Proxy.marks.set(failedTunnel)
 		}
 		x.pending = append(x.pending, l)
-	case f.Signal == HandshakeDenied && x.pool.deny(l.Proxy, x.target, x.name, now):
-		x.settle(l, breaker.Verdict{Outcome: breaker.Refused}, now, &events)
+	case f.Signal == HandshakeDenied:
+		if x.denied(l, now) {
+			outcome = breaker.Refused
+		}
+		x.settle(l, breaker.Verdict{Outcome: outcome}, now, &events)
 	default:
 		if f.Signal == TargetNamed {
 			x.named++

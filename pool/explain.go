@@ -19,8 +19,13 @@ type Explanation struct {
 	// Chances are those of all members: first those that may be picked, the
 	// likeliest first, then the others, the soonest first.
 	Chances []Chance
-	// RetryAfter is how long until somebody may be picked; 0: now.
+	// RetryAfter is how long until somebody may be picked; 0: now, or Stuck.
 	RetryAfter time.Duration
+	// Stuck: nobody may be picked, and time alone does not change that.
+	Stuck bool
+	// Lacking are the routing keys that no proxy meets, if there is none for the
+	// exchange at all.
+	Lacking []string
 }
 
 // Chance is what a proxy has to do with one exchange.
@@ -30,6 +35,7 @@ type Chance struct {
 	Weight float64       // what it is picked by now: by list, slow start and health; 0 if it is not
 	Share  float64       // of the picks, of exchanges like this one; of a session's: 1 for its proxy
 	After  time.Duration // until Skip may be over, if time is all it takes; 0 otherwise
+	Misses []string      // of a Mismatch, the routing keys that the proxy does not meet
 }
 
 // Explain says who would get an exchange that began now. Nothing is changed by
@@ -57,8 +63,12 @@ func (p *Pool) Explain(r Request, now time.Time) Explanation {
 	slices.SortStableFunc(e.Chances, func(a, b Chance) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.waits(), b.waits()))
 	})
-	if e.RetryAfter = v.retryAfter(now); total > 0 {
-		e.RetryAfter = 0
+	e.Lacking, _ = x.Unmatched()
+	if total == 0 {
+		soonest := x.outlook(s, v, now).soonest
+		if e.Stuck = soonest == never; !e.Stuck {
+			e.RetryAfter = soonest
+		}
 	}
 	return e
 }
@@ -82,10 +92,12 @@ func (x *Exchange) chance(s *snapshot, v *view, place int, now time.Time) Chance
 		}
 	case Open:
 		c.After = m.breaker.Load().RetryAfter(now)
+	case Mismatch:
+		c.Misses = m.misses(x.asked.constraints)
 	case Full, OverRate:
 		c.After = m.roomAfter(now)
 	case Banned:
-		c.After = x.pool.banLeft(m.runtime, x.target, now)
+		c.After = x.banLeft(m.runtime, now)
 	case InSegment:
 		c.After = m.segment.breaker.RetryAfter(now)
 	}
@@ -128,20 +140,6 @@ func (p *Pool) targetRest(k targetKey, now time.Time) time.Duration {
 	defer p.blameMu.Unlock()
 	if t := p.memory.find(k); t != nil && t.down() {
 		return max(0, t.downUntil.Sub(now))
-	}
-	return 0
-}
-
-// banLeft is how long the proxy is still kept from the target.
-func (p *Pool) banLeft(r *runtime, k targetKey, now time.Time) time.Duration {
-	p.blameMu.Lock()
-	defer p.blameMu.Unlock()
-	if t := p.memory.find(k); t != nil {
-		for _, b := range t.bans {
-			if b.proxy == r {
-				return max(0, b.until.Sub(now))
-			}
-		}
 	}
 	return 0
 }

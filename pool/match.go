@@ -24,5 +24,34 @@ func (s *Spec) Matches(c route.Constraints) bool {
 		(c.Tag == "" || slices.ContainsFunc(s.Tags, func(tag string) bool { return fits(c.Tag, tag) }))
 }
 
+// misses are the routing keys that the proxy does not meet.
+func (m *Proxy) misses(c route.Constraints) (keys []string) {
+	for key, one := range c.Each() {
+		if !m.fits(one) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// lacking are the routing keys that no member of a weight above zero meets; all
+// of them, if it is only together that nobody meets them.
+func (s *snapshot) lacking(c route.Constraints) (keys []string) {
+	var all []string
+	for key, one := range c.Each() {
+		all = append(all, key)
+		if !slices.ContainsFunc(s.candidates(one), func(place int32) bool {
+			m := s.proxies[place]
+			return m.Spec.Weight > 0 && m.fits(one)
+		}) {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return all
+	}
+	return keys
+}
+
 // fits says whether a value of the list is the one asked for.
 func fits(asked, listed string) bool { return asked == "" || asked == route.Fold(listed) }

@@ -9,31 +9,80 @@ const soon = time.Minute
 // RetryAfter says how long until some member may be picked again: zero when
 // one can be now, at most a minute.
 func (p *Pool) RetryAfter(now time.Time) time.Duration {
-	return p.current.Load().all.retryAfter(now)
+	return min(soon, p.current.Load().all.outlook(now).soonest)
 }
 
 // RetryAfter is the same for what this exchange may have: members that meet its
-// constraints, or the one proxy of a strict session.
+// constraints and are not banned from its target, or the one proxy of a strict
+// session.
 func (x *Exchange) RetryAfter(now time.Time) time.Duration {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	s, v := x.view()
-	if x.Sticky() {
-		y := &x.asked.sticky
-		if m, listed := s.get(y.home); listed && y.strict {
-			return m.retryAfter(now)
-		}
-	}
-	return v.retryAfter(now)
+	return min(soon, x.lookOut(now).soonest)
 }
 
-// Unmatched says that no member at all meets what the exchange asks for: to wait
-// is no use.
-func (x *Exchange) Unmatched() bool {
+// Hopeless says that to wait for so long is no use: by then nobody whom the
+// exchange may have can be picked, unless an operator resumes somebody.
+func (x *Exchange) Hopeless(within time.Duration, now time.Time) bool {
+	o := x.lookOut(now)
+	return !o.anytime && o.soonest > within
+}
+
+// Unmatched says that no member at all meets what the exchange asks for, and
+// names the routing keys for which there is none: to wait is no use.
+func (x *Exchange) Unmatched() (keys []string, unmatched bool) {
+	if !x.Constrained() {
+		return nil, false
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	_, v := x.view()
-	return x.asked != nil && len(v.members) == 0
+	return v.lacking, len(v.members) == 0
+}
+
+// never is longer than any rest.
+const never = time.Duration(1 << 62)
+
+// outlook is how long until somebody may be picked again, if nothing else
+// happens.
+type outlook struct {
+	soonest time.Duration // 0: now; never: time alone does not change it
+	anytime bool          // it may be sooner: somebody is paused and may be resumed, or full
+}
+
+func (o *outlook) add(one outlook) {
+	o.soonest, o.anytime = min(o.soonest, one.soonest), o.anytime || one.anytime
+}
+
+func (x *Exchange) lookOut(now time.Time) outlook {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s, v := x.view()
+	return x.outlook(s, v, now)
+}
+
+// outlook is that of the members which the exchange may have. x.mu is held.
+func (x *Exchange) outlook(s *snapshot, v *view, now time.Time) outlook {
+	if home, bound := x.bound(s); bound {
+		return x.outlookOf(home, now)
+	}
+	o := v.outlook(now)
+	if len(x.banned) == 0 || o.soonest > 0 && len(v.members) > few { // the bans can only make it later
+		return o
+	}
+	o = outlook{soonest: never}
+	for _, m := range v.members {
+		if o.add(x.outlookOf(m, now)); o.soonest == 0 {
+			break
+		}
+	}
+	return o
+}
+
+func (x *Exchange) outlookOf(m *Proxy, now time.Time) outlook {
+	o := m.outlook(now)
+	if left := x.banLeft(m.runtime, now); left > 0 {
+		o = outlook{soonest: max(o.soonest, left)}
+	}
+	return o
 }
 
 // few members are asked one by one each time; what is known of more is good for
@@ -44,39 +93,48 @@ const (
 	goodWhile = time.Second
 )
 
-// wait is when some member of a view may be picked again, as it was found at a
-// moment.
-type wait struct{ found, over time.Time }
+// forecast is the outlook of a view, as it was found at a moment.
+type forecast struct {
+	outlook
+	found time.Time
+}
 
-func (v *view) retryAfter(now time.Time) time.Duration {
-	if len(v.members) > few {
-		known := v.known.Load()
-		if known != nil && now.Before(known.over) && now.Sub(known.found) < goodWhile {
-			return known.over.Sub(now)
-		}
-		soonest := v.ask(now)
-		v.known.Store(&wait{now, now.Add(soonest)})
-		return soonest
+func (v *view) outlook(now time.Time) outlook {
+	if len(v.members) <= few {
+		return v.ask(now)
 	}
-	return v.ask(now)
+	k := v.known.Load()
+	if k != nil {
+		passed := now.Sub(k.found)
+		if passed < goodWhile && (passed < k.soonest || k.soonest == never) {
+			o := k.outlook
+			if o.soonest != never {
+				o.soonest -= passed
+			}
+			return o
+		}
+	}
+	o := v.ask(now)
+	v.known.Store(&forecast{o, now})
+	return o
 }
 
 // ask goes through the members.
-func (v *view) ask(now time.Time) time.Duration {
-	soonest := soon
+func (v *view) ask(now time.Time) outlook {
+	o := outlook{soonest: never}
 	for _, m := range v.members {
-		if soonest = min(soonest, m.retryAfter(now)); soonest == 0 {
+		if o.add(m.outlook(now)); o.soonest == 0 {
 			break
 		}
 	}
-	return soonest
+	return o
 }
 
-// retryAfter is how long until the proxy may be picked again, if nothing else
-// happens.
-func (m *Proxy) retryAfter(now time.Time) time.Duration {
+// outlook is how long until the proxy may be picked again.
+func (m *Proxy) outlook(now time.Time) outlook {
 	if m.paused.Load() != nil {
-		return soon
+		return outlook{never, true}
 	}
-	return min(soon, max(m.breaker.Load().RetryAfter(now), m.roomAfter(now)))
+	rest := m.breaker.Load().RetryAfter(now)
+	return outlook{max(rest, m.roomAfter(now)), rest == 0 && m.room(now) == Full}
 }

@@ -37,3 +37,67 @@ func TestALargeDeadPoolIsNotSearchedForEveryClient(t *testing.T) {
 		}
 	}
 }
+
+// TestRetryAfterCountsBans has proxies that are fit for everything but the
+// target: that they may be picked says nothing to its client.
+func TestRetryAfterCountsBans(t *testing.T) {
+	for _, n := range []int{1, 3, few + 1} {
+		p := newTestPool(ones(n))
+		x := begin(t, p, "a.test:443", epoch)
+		for i, m := range p.Proxies()[:min(n, 3)] {
+			x.Ban(leaseOf(t, x, m, epoch), time.Duration(20+i)*time.Second, epoch)
+		}
+		y := begin(t, p, "a.test:443", epoch)
+		if n > few {
+			if y.RetryAfter(epoch) != 0 || y.KeptAway(epoch) {
+				t.Error("the others of a large pool are not told of")
+			}
+			continue
+		}
+		if got := y.RetryAfter(epoch); got != 20*time.Second || !y.KeptAway(epoch) {
+			t.Errorf("%d proxies: %v, kept away: %v", n, got, y.KeptAway(epoch))
+		}
+		if !y.Hopeless(19*time.Second, epoch) || y.Hopeless(21*time.Second, epoch) {
+			t.Errorf("%d proxies: to wait for is hopeless when it helps, or not when it does not", n)
+		}
+		if e := p.Explain(Request{Target: "a.test:443"}, epoch); e.RetryAfter != 20*time.Second || e.Stuck {
+			t.Errorf("%d proxies: explained as %v", n, e.RetryAfter)
+		}
+		if z := begin(t, p, "b.test:443", epoch); z.RetryAfter(epoch) != 0 || z.KeptAway(epoch) {
+			t.Error("another target's client has to wait too")
+		}
+		after := epoch.Add(20 * time.Second) // an exchange that waited sees the end of a ban
+		if _, _, ok := y.Next(after, leaseTime, true); !ok {
+			t.Errorf("%d proxies: nobody, although a ban is over", n)
+		}
+	}
+}
+
+func TestOnlyWhatTimeChangesIsPromised(t *testing.T) {
+	p := newTestPool(ones(2))
+	p.Pause(p.Proxies()[:1], Pause{Reason: "why"})
+	trip(t, p, 1, epoch)
+	r := Request{Target: "a.test:443"}
+	if e := p.Explain(r, epoch); e.Stuck || e.RetryAfter != 30*time.Second {
+		t.Errorf("one rests: %v, stuck: %v", e.RetryAfter, e.Stuck)
+	}
+	p.Pause(p.Proxies(), Pause{Reason: "why"})
+	if e := p.Explain(r, epoch); !e.Stuck || e.RetryAfter != 0 {
+		t.Errorf("all are paused: %v, stuck: %v", e.RetryAfter, e.Stuck)
+	}
+	if x := begin(t, p, "a.test:443", epoch); x.RetryAfter(epoch) != soon || x.Hopeless(time.Second, epoch) {
+		t.Errorf("all are paused: come back in %v, in vain: %v", x.RetryAfter(epoch), x.Hopeless(time.Second, epoch))
+	}
+}
+
+func TestAProxyThatDeniedTheTargetIsNotAskedAgain(t *testing.T) {
+	p := newTestPool(ones(1))
+	x := begin(t, p, "a.test:443", epoch)
+	x.Fail(next(t, x, epoch), Fault{Signal: HandshakeDenied}, epoch)
+	if _, _, ok := x.Next(epoch, leaseTime, true); ok {
+		t.Error("the only proxy is asked for what it has just refused")
+	}
+	if got := x.RetryAfter(epoch); got != soon {
+		t.Errorf("come back in %v", got)
+	}
+}

@@ -3,6 +3,7 @@ package pool
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -368,10 +369,36 @@ func TestADueProxyOfAFewIsFoundAmongManyThatAreDue(t *testing.T) {
 func TestNobodyMeetsTheConstraints(t *testing.T) {
 	p := newTestPool(ones(3))
 	x, _, _ := p.Begin(Request{Target: "a.test:1", Route: route.Route{Country: "xx"}}, epoch)
-	if _, _, ok := x.Next(epoch, leaseTime, true); ok || !x.Unmatched() {
-		t.Errorf("picked: %v, unmatched: %v", ok, x.Unmatched())
+	if _, _, ok := x.Next(epoch, leaseTime, true); ok {
+		t.Error("picked")
 	}
-	if y := begin(t, p, "a.test:1", epoch); y.Unmatched() {
+	if _, unmatched := x.Unmatched(); !unmatched {
+		t.Error("not unmatched")
+	}
+	if _, unmatched := begin(t, p, "a.test:1", epoch).Unmatched(); unmatched {
 		t.Error("an exchange that asks for nothing is unmatched")
+	}
+}
+
+func TestTheKeysThatNobodyMeetsAreNamed(t *testing.T) {
+	specs := ones(3)
+	specs[0].Country, specs[1].City = "de", "berlin"
+	p := newTestPool(specs)
+	for _, c := range []struct {
+		route route.Route
+		want  string
+	}{
+		{route.Route{Country: "xx", City: "berlin"}, "country"},
+		{route.Route{Tag: "none", Proxy: "nobody", Country: "de"}, "tag proxy"},
+		{route.Route{Country: "de", City: "berlin"}, "country city"}, // each is met, but not by one
+	} {
+		r := Request{Target: "a.test:1", Route: c.route}
+		x, _, _ := p.Begin(r, epoch)
+		if keys, _ := x.Unmatched(); strings.Join(keys, " ") != c.want {
+			t.Errorf("%v: %v, want %s", c.route, keys, c.want)
+		}
+		if e := p.Explain(r, epoch); !e.Stuck || e.RetryAfter != 0 || strings.Join(e.Lacking, " ") != c.want || len(e.Chances[0].Misses) == 0 {
+			t.Errorf("%v: explained as %+v", c.route, e)
+		}
 	}
 }

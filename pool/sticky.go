@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"slices"
 	"time"
 
 	"swivel/pool/route"
@@ -74,7 +73,7 @@ func (x *Exchange) resident(s *snapshot, v *view, now time.Time) (*Proxy, Skip) 
 		return nil, Overdue
 	case m.breaker.Load().Resting() && !(x.asked.sticky.strict && x.mayProbe(m, now)):
 		return nil, Open
-	case slices.Contains(x.banned, m.runtime):
+	case x.banLeft(m.runtime, now) > 0:
 		return nil, Banned
 	case !x.mayStay(m):
 		return nil, Tried
@@ -115,6 +114,15 @@ func (x *Exchange) AtHome() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.asked.sticky.strict && x.asked.sticky.home != ""
+}
+
+// bound returns the one proxy that the exchange may have, that of its strict
+// session; false if there is none, or it has left the lists. x.mu is held.
+func (x *Exchange) bound(s *snapshot) (home *Proxy, bound bool) {
+	if !x.Sticky() || !x.asked.sticky.strict {
+		return nil, false
+	}
+	return s.get(x.asked.sticky.home)
 }
 
 // Constrained says whether the exchange may have only proxies of some kind.

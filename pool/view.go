@@ -21,7 +21,8 @@ type view struct {
 	usable  atomic.Int64
 	lastUse uint64 // guarded by views.mu
 
-	known   atomic.Pointer[wait] // see retryAfter; nil: nothing
+	known   atomic.Pointer[forecast] // see outlook; nil: nothing
+	lacking []string                 // without members: the routing keys that there is nobody for
 	hashing sync.Once
 	ring    []uint64 // see hashed
 }

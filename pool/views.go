@@ -100,6 +100,9 @@ func (s *snapshot) view(c route.Constraints, strategy Strategy, b *breath) *view
 		return v
 	}
 	v := newView(s.proxies, s.candidates(c), c, strategy, b)
+	if len(v.members) == 0 {
+		v.lacking = s.lacking(c)
+	}
 	s.views.add(c, v, b)
 	return v
 }

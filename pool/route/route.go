@@ -22,6 +22,7 @@
 package route
 
 import (
+	"iter"
 	"strings"
 	"time"
 )
@@ -58,6 +59,25 @@ type Constraints struct {
 // Constraints returns what the route asks of a proxy.
 func (r Route) Constraints() Constraints {
 	return Constraints{r.Country, r.Region, r.City, r.Provider, r.Tag, r.Protocol, r.Proxy}
+}
+
+// Each yields the keys that ask for something, each with what it asks for alone.
+func (c Constraints) Each() iter.Seq2[string, Constraints] {
+	return func(yield func(string, Constraints) bool) {
+		for _, one := range []struct {
+			key   string
+			alone Constraints
+		}{
+			{"country", Constraints{Country: c.Country}}, {"region", Constraints{Region: c.Region}},
+			{"city", Constraints{City: c.City}}, {"provider", Constraints{Provider: c.Provider}},
+			{"tag", Constraints{Tag: c.Tag}}, {"protocol", Constraints{Protocol: c.Protocol}},
+			{"proxy", Constraints{Proxy: c.Proxy}},
+		} {
+			if one.alone != (Constraints{}) && !yield(one.key, one.alone) {
+				return
+			}
+		}
+	}
 }
 
 // String returns the keys as "country=us;session=a1b2". ParseHeader reads that,

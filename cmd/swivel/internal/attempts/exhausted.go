@@ -103,7 +103,8 @@ func (r *race[T]) begin(ctx context.Context) bool {
 // look now and then, since what they may have can be something else.
 func (r *race[T]) await(ctx context.Context) bool {
 	loop := r.x.loop
-	if r.x.pool.Unmatched() {
+	deadline := time.Now().Add(loop.Settings.ExchangeTimeout)
+	if r.inVain(deadline) {
 		return false
 	}
 	place := loop.line.enter()
@@ -135,7 +136,20 @@ func (r *race[T]) await(ctx context.Context) bool {
 			loop.Pool.Free() // there may be room for the next one too
 			return true
 		}
+		if freed != nil && r.inVain(deadline) {
+			return false
+		}
 	}
+}
+
+// inVain says that nobody can be picked before the deadline, however long the
+// client waits.
+func (r *race[T]) inVain(deadline time.Time) bool {
+	now := time.Now()
+	if _, unmatched := r.x.pool.Unmatched(); unmatched {
+		return true
+	}
+	return r.x.pool.Hopeless(deadline.Sub(now), now)
 }
 
 // lastResort goes without a proxy when that is allowed and all proxies have been
@@ -155,8 +169,11 @@ func (r *race[T]) direct() bool {
 
 // nobody is the answer when there was nobody to try.
 func (x *Exchange) nobody() *reply.Error {
-	wait := x.pool.RetryAfter(time.Now())
+	now := time.Now()
+	wait := x.pool.RetryAfter(now)
 	switch {
+	case x.pool.KeptAway(now):
+		return reply.KeptAway(wait)
 	case x.pool.AtHome():
 		return reply.NotItsProxy(wait)
 	case x.pool.Constrained():

@@ -3,6 +3,7 @@ package attempts
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -108,6 +109,37 @@ func TestNobodyWaitsForWhatTheListDoesNotHave(t *testing.T) {
 	})
 }
 
+// TestNobodyWaitsInVain has the only proxy banned for longer than an exchange
+// takes, and then for less.
+func TestNobodyWaitsInVain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, p := newLoop(t, 1, waiter())
+		ban := func(rest time.Duration) {
+			p.Report(pool.Report{Proxy: p.Proxies()[0], Target: "example.test:443", Verdict: pool.ReportedBanned, Rest: rest}, time.Now())
+		}
+		ask := func() (after time.Duration, e *reply.Error) {
+			began := time.Now()
+			x := loop.Begin(pool.Request{ID: "id", Target: "example.test:443"})
+			defer x.End()
+			lease, err := run(context.Background(), x, func(context.Context, *pool.Lease) error { return nil })
+			if err == nil {
+				x.Reached(lease, pool.FirstByte, 0)
+				lease.Release()
+			}
+			errors.As(err, &e)
+			return time.Since(began), e
+		}
+		ban(50 * time.Second)
+		if after, e := ask(); e == nil || after != 0 || e.RetryAfter != 50*time.Second || !strings.Contains(e.Text, "kept away from this target") {
+			t.Errorf("banned for long: %+v after %v", e, after)
+		}
+		ban(20 * time.Second)
+		if after, e := ask(); e != nil || after < 20*time.Second || after > 21*time.Second {
+			t.Errorf("banned for less: %v after %v", e, after)
+		}
+	})
+}
+
 func TestTheWaitingAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop := limitedLoop(1, waiter())
@@ -208,7 +240,7 @@ func TestTheAnswerSaysWhoIsNotAvailable(t *testing.T) {
 	}{
 		{strict, "the proxy of the session is not available, and the session is strict"},
 		{route.Route{Country: "us"}, "no proxy that meets the routing keys is available"},
-		{route.Route{Country: "xx"}, "no proxy of the pool meets the routing keys"},
+		{route.Route{Country: "xx"}, "no proxy of the list meets the routing key country"},
 		{route.Route{}, ""},
 	} {
 		if _, text := ask(c.route); text != c.want {

@@ -290,8 +290,8 @@ func (x *Exchange) Failed(l *pool.Lease, err error) pool.Fault {
 // are still on the way.
 func (x *Exchange) spent(outOfTime bool) *reply.Error {
 	tried := x.pool.Attempts()
-	if x.pool.Unmatched() {
-		return reply.NoMatch()
+	if keys, unmatched := x.pool.Unmatched(); unmatched {
+		return reply.NoMatch(keys)
 	}
 	if len(tried) == 0 {
 		return x.nobody()

@@ -11,6 +11,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"swivel/pool/upstream/http1"
@@ -107,6 +108,14 @@ func NoneOfKind(retryAfter time.Duration) *Error {
 	return e
 }
 
+// KeptAway means that all proxies which could serve are kept away from this
+// target: they, or the target itself, have refused it there, or a client said so.
+func KeptAway(retryAfter time.Duration) *Error {
+	e := NoProxy(retryAfter)
+	e.Text = "every proxy that could serve is kept away from this target for a while, having been refused there"
+	return e
+}
+
 // NotItsProxy means that the proxy of a strict session may not be used now.
 func NotItsProxy(retryAfter time.Duration) *Error {
 	e := NoProxy(retryAfter)
@@ -119,10 +128,15 @@ func NotItsProxy(retryAfter time.Duration) *Error {
 const SessionMoved = "X-Swivel-Session-Moved"
 
 // NoMatch means that the pool has no proxy at all of the kind that the routing
-// keys ask for. To wait is hardly any use, but the next list may have one.
-func NoMatch() *Error {
+// keys ask for; those that nobody meets are named. To wait is hardly any use, but
+// the next list may have one.
+func NoMatch(keys []string) *Error {
+	word := "key "
+	if len(keys) > 1 {
+		word = "keys "
+	}
 	return &Error{Status: 503, Code: "no_proxy", proxyStatus: "destination_unavailable",
-		Text: "no proxy of the pool meets the routing keys", RetryAfter: time.Minute}
+		Text: "no proxy of the list meets the routing " + word + strings.Join(keys, ", "), RetryAfter: time.Minute}
 }
 
 // LocalFault means that this machine could not even try: it is out of
