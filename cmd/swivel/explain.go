@@ -138,6 +138,8 @@ func whyNot(p admin.Chance, session string) string {
 		text += " (" + p.Cause + ")"
 	}
 	switch {
+	case len(p.Misses) > 0:
+		text += ": " + strings.Join(p.Misses, ", ")
 	case p.After > 0:
 		text += ", for another " + span(p.After)
 	case p.Skip == pool.Open.String():
@@ -149,7 +151,13 @@ func whyNot(p admin.Chance, session string) string {
 func summary(e admin.Explanation) string {
 	in := e.Counts[pool.InUse.String()]
 	text := fmt.Sprintf("%d of %d may be picked", in, total(e.Counts))
-	if in == 0 && e.RetryAfter > 0 {
+	switch {
+	case in > 0:
+	case len(e.Lacking) > 0:
+		text += ", since no proxy of the list meets " + strings.Join(e.Lacking, ", ")
+	case e.Stuck:
+		text += ", until one is resumed or the list changes"
+	case e.RetryAfter > 0:
 		text += ", the first in " + span(e.RetryAfter)
 	}
 	var why []string

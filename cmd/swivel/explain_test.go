@@ -32,6 +32,14 @@ func TestExplainWithoutADaemon(t *testing.T) {
 	}
 }
 
+func TestExplainPromisesNoTimeForWhatNobodyMeets(t *testing.T) {
+	code, out, errOut := explain(t, "example.org", "--user", "me-country-xx")
+	if code != exitOK || !strings.HasSuffix(out, "\n0 of 3 may be picked, since no proxy of the list meets country; passed over: drained 1, mismatch 2.\n") ||
+		strings.Count(out, "mismatch: country\n") != 2 {
+		t.Errorf("exit code %d: %s%s", code, out, errOut)
+	}
+}
+
 func TestExplainSaysWhatIsWrong(t *testing.T) {
 	for _, c := range []struct {
 		args []string

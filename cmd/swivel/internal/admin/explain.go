@@ -21,7 +21,11 @@ type Explanation struct {
 	LocalOutage bool    `json:"local_outage,omitempty"`
 	// SessionProxy is the id of the proxy that the session has.
 	SessionProxy string  `json:"session_proxy,omitempty"`
-	RetryAfter   float64 `json:"retry_after_s"` // until somebody may be picked; 0: now
+	RetryAfter   float64 `json:"retry_after_s"` // until somebody may be picked; 0: now, or stuck
+	// Stuck: nobody may be picked, and time alone does not change that.
+	Stuck bool `json:"stuck,omitempty"`
+	// Lacking are the routing keys that no proxy meets.
+	Lacking []string `json:"lacking,omitempty"`
 	// Counts are the members by what becomes of them: in_use, or why they are
 	// passed over.
 	Counts  map[string]int `json:"counts"`
@@ -37,6 +41,8 @@ type Chance struct {
 	Weight float64 `json:"weight"`            // what it is picked by now
 	Share  float64 `json:"share"`             // of the picks, 0 to 1
 	After  float64 `json:"after_s,omitempty"` // until that may be over, if time is all it takes
+	// Misses are the routing keys that it does not meet.
+	Misses []string `json:"misses,omitempty"`
 }
 
 // Explain says who would serve the request; at most limit proxies are listed.
@@ -44,7 +50,8 @@ func Explain(p *pool.Pool, r pool.Request, limit int, now time.Time) Explanation
 	e := p.Explain(r, now)
 	out := Explanation{
 		Target: r.Target, Route: r.Route.String(), TargetRest: e.TargetRest.Seconds(), LocalOutage: e.LocalOutage,
-		SessionProxy: string(e.Home), RetryAfter: e.RetryAfter.Seconds(), Counts: map[string]int{}, Proxies: []Chance{},
+		SessionProxy: string(e.Home), RetryAfter: e.RetryAfter.Seconds(), Stuck: e.Stuck, Lacking: e.Lacking,
+		Counts: map[string]int{}, Proxies: []Chance{},
 	}
 	for i, c := range e.Chances {
 		out.Counts[c.Skip.String()]++
@@ -57,7 +64,7 @@ func Explain(p *pool.Pool, r pool.Request, limit int, now time.Time) Explanation
 
 func toChance(c pool.Chance, now time.Time) Chance {
 	out := Chance{ID: string(c.Proxy.ID), Name: c.Proxy.Spec.Label(), Skip: c.Skip.String(),
-		Weight: c.Weight, Share: c.Share, After: c.After.Seconds()}
+		Weight: c.Weight, Share: c.Share, After: c.After.Seconds(), Misses: c.Misses}
 	switch pause := c.Proxy.Paused(); {
 	case (c.Skip == pool.Paused || c.Skip == pool.Drained) && pause != nil:
 		out.Cause = pause.Reason
