@@ -141,6 +141,9 @@ func (c *configCheckCmd) Run(s streams) error {
 	if len(cfg.Proxies) > 0 || !config.Misread(err, "proxies") { // else there may well be one
 		lists, listErr = daemon.ReadLists(cfg.Proxies, cfg.BreakerSettings())
 	}
+	for _, warning := range config.Misspelt(s.names) {
+		_, _ = fmt.Fprintln(s.out, "warning: "+warning)
+	}
 	for _, skipped := range lists.Skipped {
 		_, _ = fmt.Fprintln(s.out, skipped.Error())
 	}
@@ -190,9 +193,11 @@ type versionCmd struct{}
 
 // Run prints the version.
 func (versionCmd) Run(s streams) error {
-	_, err := fmt.Fprintln(s.out, "swivel "+version())
+	_, err := fmt.Fprintln(s.out, versionText())
 	return err
 }
+
+func versionText() string { return "swivel " + version() }
 
 // release is the version that the linker was told.
 var release string

@@ -38,6 +38,8 @@ type cli struct {
 	Reload  reloadCmd  `cmd:"" help:"Have a running daemon read its lists, users and configuration again."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 
+	VersionFlag kong.VersionFlag `name:"version" hidden:"" help:"Print the version."`
+
 	Completion completionCmd `cmd:"" help:"Print what makes a shell complete commands and flags."`
 	Man        manCmd        `cmd:"" hidden:"" help:"Print the manual page."`
 }
@@ -46,6 +48,7 @@ type cli struct {
 type streams struct {
 	in     io.Reader
 	env    func(string) (string, bool)
+	names  []string // of all variables, as os.Environ has them
 	out    io.Writer
 	errOut io.Writer
 }
@@ -68,6 +71,7 @@ func run(args []string, env func(string) (string, bool), out, errOut io.Writer) 
 	parser, err := kong.New(&c, kong.Name("swivel"), kong.UsageOnError(),
 		kong.Description("A local forward proxy that sends every request through one healthy proxy of a pool.\n\n"+
 			"Every key of the configuration file is also an environment variable: SWIVEL_SECTION_KEY."),
+		kong.Vars{"version": versionText()},
 		kong.Writers(out, errOut), kong.Exit(func(code int) { panic(exit(code)) }))
 	if err != nil {
 		return report(errOut, err)
@@ -77,7 +81,7 @@ func run(args []string, env func(string) (string, bool), out, errOut io.Writer) 
 		_, _ = fmt.Fprintf(errOut, "swivel: %v\nTry 'swivel --help'.\n", err)
 		return exitUsage
 	}
-	return report(errOut, ctx.Run(streams{os.Stdin, env, out, errOut}))
+	return report(errOut, ctx.Run(streams{os.Stdin, env, os.Environ(), out, errOut}))
 }
 
 // usageError is a problem that the user has to mend in arguments or
@@ -134,6 +138,13 @@ func untilSignal() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
+// warnOfVariables says which variables have no effect.
+func warnOfVariables(log *eventlog.Log, s streams) {
+	for _, warning := range config.Misspelt(s.names) {
+		log.Warn().Msg(warning)
+	}
+}
+
 // serve runs a daemon until a signal. Reloads read the configuration again.
 func serve(ctx context.Context, cfg config.Config, again func() (config.Config, error), sockets systemd.Sockets, s streams) error {
 	lines := eventlog.NewBuffer(s.errOut)
@@ -142,6 +153,7 @@ func serve(ctx context.Context, cfg config.Config, again func() (config.Config, 
 	if err != nil {
 		return usageError{err}
 	}
+	warnOfVariables(log, s)
 	// From here on: a SIGHUP that comes while the lists are read for the first time
 	// would end the process. It is answered by a reload when all is there.
 	reloads := make(chan os.Signal, 1)

@@ -164,3 +164,24 @@ func TestNothingIsClaimedOfAFileThatCannotBeRead(t *testing.T) {
 		}
 	}
 }
+
+func TestMisspeltVariableIsNamedByCheck(t *testing.T) {
+	t.Setenv("SWIVEL_BREAKER_OPEN_TIMOUT", "4")
+	code, out, errOut := check(t, nil, "--proxies", write(t, "proxies.txt", "127.0.0.1:1\n"))
+	if code != exitOK || !strings.HasPrefix(out, "warning: SWIVEL_BREAKER_OPEN_TIMOUT is no variable") || !strings.Contains(out, "\nok: ") {
+		t.Errorf("exit code %d: %s%s", code, out, errOut)
+	}
+}
+
+func TestVersionIsAFlagToo(t *testing.T) {
+	var texts [2]bytes.Buffer
+	for i, word := range []string{"version", "--version"} {
+		var errOut bytes.Buffer
+		if code := run([]string{word}, os.LookupEnv, &texts[i], &errOut); code != exitOK || errOut.Len() > 0 {
+			t.Errorf("%s: exit code %d: %s", word, code, &errOut)
+		}
+	}
+	if texts[0].String() != texts[1].String() || !strings.HasPrefix(texts[1].String(), "swivel ") {
+		t.Errorf("%q, %q", &texts[0], &texts[1])
+	}
+}

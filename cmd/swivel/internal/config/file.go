@@ -124,8 +124,10 @@ func (r *fileReader) merge(n *yaml.Node, into reflect.Value, prefix string) {
 }
 
 func (r *fileReader) key(name, value *yaml.Node, into reflect.Value, prefix string) {
+	var known []string
 	for i := range into.NumField() {
-		if into.Type().Field(i).Tag.Get("yaml") != name.Value {
+		one := into.Type().Field(i).Tag.Get("yaml")
+		if known = append(known, prefix+one); one != name.Value {
 			continue
 		}
 		if field := into.Field(i); isSection(field.Type()) {
@@ -135,7 +137,8 @@ func (r *fileReader) key(name, value *yaml.Node, into reflect.Value, prefix stri
 		}
 		return
 	}
-	r.problems = append(r.problems, fmt.Errorf("config: %s: line %d: unknown key %s", r.path, name.Line, prefix+name.Value))
+	unknown := prefix + name.Value
+	r.problems = append(r.problems, fmt.Errorf("config: %s: line %d: unknown key %s%s", r.path, name.Line, unknown, meant(unknown, known)))
 }
 
 // value reads a value as the environment has it, but with YAML's spellings of

@@ -55,12 +55,11 @@ func (c Config) Print(o Origins) ([]byte, error) {
 
 // origin is the last one that had a say; "" for the defaults.
 func (o Origins) origin(key string, inFile map[string]bool) string {
-	variable := EnvPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 	if o.Flags[key] {
 		return "flag"
 	}
-	if _, ok := o.Env(variable); ok {
-		return variable
+	if _, ok := o.Env(variable(key)); ok {
+		return variable(key)
 	}
 	if inFile[key] {
 		return o.File
