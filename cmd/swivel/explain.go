@@ -92,6 +92,8 @@ func (c *explainCmd) print(out io.Writer, e admin.Explanation) error {
 	_, _ = fmt.Fprintf(&b, "%s", e.Target)
 	if e.Route != "" {
 		_, _ = fmt.Fprintf(&b, " with %s", e.Route)
+	} else if c.AsUser != "" {
+		b.WriteString("; the user name holds no routing key")
 	}
 	b.WriteString("\n\n")
 	if e.TargetRest > 0 {

@@ -25,6 +25,9 @@ func TestExplainWithoutADaemon(t *testing.T) {
 	if code != exitOK || !strings.HasSuffix(out, "\n2 of 3 may be picked; passed over: drained 1.\n") || !strings.Contains(out, "75.0 %") {
 		t.Errorf("exit code %d: %s%s", code, out, errOut)
 	}
+	if _, out, _ = explain(t, "example.org", "--user", "me-county-de"); !strings.HasPrefix(out, "example.org:443; the user name holds no routing key\n") {
+		t.Errorf("a misspelt key: %s", out)
+	}
 	code, out, _ = explain(t, "example.org", "--json", "--user", "me-country-de")
 	var e admin.Explanation
 	if err := json.Unmarshal([]byte(out), &e); err != nil || code != exitOK || e.Proxies[0].Name != "b" || e.Counts["mismatch"] != 1 {

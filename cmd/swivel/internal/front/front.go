@@ -55,6 +55,8 @@ type Front struct {
 	stopping bool
 	warned   time.Time // that descriptors are missing
 	failed   time.Time // a handshake, of which the log told
+
+	slips slips
 }
 
 // Listen opens the listening socket. Keep-alive is set once here: accepted

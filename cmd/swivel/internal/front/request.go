@@ -95,6 +95,7 @@ func (c *client) begin(r *request) (*attempts.Exchange, *reply.Error) {
 		}
 		return nil, reply.RateLimited(wait)
 	}
+	c.warnOfSlip(r)
 	x := c.front.Loop.Begin(r.wish())
 	x.Hops = r.hops
 	if x.Refused() {
