@@ -56,6 +56,15 @@ const (
 	reloadTimeout = 5 * time.Minute
 )
 
+// wantedToken says how to show the admin token.
+func (d asked) wantedToken() string {
+	const how = "set SWIVEL_ADMIN_TOKEN, or name the daemon's configuration with --config"
+	if d.token == "" {
+		return d.address + " wants the admin token: " + how
+	}
+	return d.address + " wants another admin token than it was shown: " + how
+}
+
 // get asks for what is at a path.
 func (d asked) get(path string, answer any) error {
 	return d.do(askTimeout, http.MethodGet, path, nil, answer)
@@ -96,6 +105,9 @@ func (d asked) do(limit time.Duration, method, path string, body, answer any) er
 	var problem struct{ Error string }
 	if json.NewDecoder(io.LimitReader(response.Body, 64<<10)).Decode(&problem) != nil || problem.Error == "" {
 		problem.Error = "what answers at " + d.address + " is no swivel: " + response.Status
+	}
+	if response.StatusCode == http.StatusUnauthorized {
+		problem.Error = d.wantedToken()
 	}
 	err = errors.New(d.command + ": " + problem.Error)
 	if response.StatusCode < http.StatusInternalServerError {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -43,9 +44,16 @@ type resumeCmd struct{ chosen }
 
 // Run resumes.
 func (c *resumeCmd) Run(s streams) error {
-	_, _, err := c.act("resume", "", s)
+	_, done, err := c.act("resume", "", s)
+	if err == nil && !slices.ContainsFunc(done, func(m admin.Proxy) bool { return !drainedByList(m) }) {
+		err = usageError{errors.New("resume: nothing is back in use: where weight=0 stands in the list, it takes another weight there")}
+	}
 	return err
 }
+
+// drainedByList says whether a proxy is drained by the weight on its line, and not
+// by an operator.
+func drainedByList(m admin.Proxy) bool { return m.Drained && m.PauseReason == "" }
 
 type drainCmd struct {
 	chosen
@@ -83,23 +91,38 @@ func waitUntilDry(ctx context.Context, d asked, members []admin.Proxy, out io.Wr
 		if err := d.get("/api/v1/proxies", &all); err != nil {
 			return err
 		}
-		left := 0
-		for _, p := range all {
-			if waited[p.ID] {
-				left += p.InFlight
-			}
-		}
-		if left == 0 {
+		left := underWay(slices.DeleteFunc(all, func(p admin.Proxy) bool { return !waited[p.ID] }))
+		if left == "" {
 			_, err := fmt.Fprintln(out, "nothing is under way any more")
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("drain: %d are still under way", left)
+			return fmt.Errorf("drain: still under way: %s", left)
 		case <-again.C:
 		}
 	}
 }
+
+// underWay says how many exchanges of which proxies are, those with the most first;
+// "": none.
+func underWay(members []admin.Proxy) string {
+	slices.SortStableFunc(members, func(a, b admin.Proxy) int { return cmp.Compare(b.InFlight, a.InFlight) })
+	var parts []string
+	for i, m := range members {
+		switch {
+		case m.InFlight == 0:
+		case i < maxNamed:
+			parts = append(parts, fmt.Sprintf("%d at %s (%s)", m.InFlight, m.Name, m.ID))
+		case i == maxNamed:
+			parts = append(parts, "and more at other proxies")
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// maxNamed is how many proxies a message names at most.
+const maxNamed = 10
 
 // act has an action done to all that are chosen, and says to whom.
 func (c *chosen) act(action, why string, s streams) (d asked, done []admin.Proxy, err error) {
@@ -120,7 +143,11 @@ func (c *chosen) act(action, why string, s streams) (d asked, done []admin.Proxy
 			return d, done, err
 		}
 		for _, m := range members {
-			_, _ = fmt.Fprintf(s.out, "%s  %s  %s\n", m.ID, m.Standing(), m.Name)
+			note := ""
+			if action == "resume" && drainedByList(m) {
+				note = "  (still drained: weight=0 in its list)"
+			}
+			_, _ = fmt.Fprintf(s.out, "%s  %s  %s%s\n", m.ID, m.Standing(), m.Name, note)
 		}
 		done = append(done, members...)
 	}

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -42,7 +45,7 @@ func TestWhatOperatorsGetWrong(t *testing.T) {
 		{[]string{"pause", "a"}, "missing flags: --reason=TEXT"},
 		{[]string{"pause", "a", "--reason", "two\nlines"}, "pause: reason: say why in one line"},
 		{[]string{"pause", "a", "b", "--reason", "why"}, `pause: no proxy has the id or the name "b"; swivel status lists them`},
-		{[]string{"drain", "tag:us", "--reason", "why"}, "drain: no proxy has that id or tag"},
+		{[]string{"drain", "tag:us", "--reason", "why"}, `drain: no proxy has the tag "us"`},
 		{[]string{"resume"}, `expected "<proxy> ..."`},
 	} {
 		code, _, errOut := r.ask(c.args...)
@@ -89,7 +92,7 @@ func (r *rig) hold(name string) (end func()) {
 func TestDrainWaitsForWhatIsUnderWay(t *testing.T) {
 	r := newRig(t, "192.0.2.1:1 name=a", "192.0.2.1:2 name=b")
 	end := r.hold("a")
-	if code, _, errOut := r.ask("drain", "a", "--reason", "why", "--wait", "10ms"); code != exitRuntime || errOut != "swivel: drain: 1 are still under way\n" {
+	if code, _, errOut := r.ask("drain", "a", "--reason", "why", "--wait", "10ms"); code != exitRuntime || errOut != "swivel: drain: still under way: 1 at a ("+r.id("a")+")\n" {
 		t.Errorf("exit code %d: %s", code, errOut)
 	}
 	var waiting sync.WaitGroup
@@ -100,6 +103,17 @@ func TestDrainWaitsForWhatIsUnderWay(t *testing.T) {
 	})
 	end()
 	waiting.Wait()
+}
+
+func TestResumeDoesNotClaimWhatTheListForbids(t *testing.T) {
+	r := newRig(t, "192.0.2.1:1 name=a weight=0 tag=eu", "192.0.2.1:2 name=b tag=eu")
+	code, out, errOut := r.ask("resume", "a")
+	if code != exitUsage || out != r.id("a")+"  drained  a  (still drained: weight=0 in its list)\n" || !strings.HasPrefix(errOut, "swivel: resume: nothing is back in use: ") {
+		t.Errorf("exit code %d: %s%s", code, out, errOut)
+	}
+	if code, out, errOut := r.ask("resume", "tag:eu"); code != exitOK || strings.Count(out, "weight=0") != 1 || strings.Count(out, "\n") != 2 || errOut != "" {
+		t.Errorf("exit code %d: %s%s", code, out, errOut)
+	}
 }
 
 func TestReloadByCommand(t *testing.T) {
@@ -117,6 +131,23 @@ func TestReloadByCommand(t *testing.T) {
 	r.write("# nothing")
 	if code, _, errOut := r.ask("reload"); code != exitUsage || !strings.HasPrefix(errOut, "swivel: reload: proxies: ") || !strings.HasSuffix(errOut, ": the old pool stays\n") {
 		t.Errorf("exit code %d: %s", code, errOut)
+	}
+}
+
+func TestWantedTokenIsExplainedInTheWordsOfTheCommandLine(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, `{"error": "send Authorization: Bearer and the admin token"}`)
+	}))
+	defer server.Close()
+	address := server.Listener.Addr().String()
+	for token, want := range map[string]string{"": " wants the admin token: ", "0123456789abcdef": " wants another admin token than it was shown: "} {
+		env := func(name string) (string, bool) { return token, name == "SWIVEL_ADMIN_TOKEN" }
+		var out, errOut strings.Builder
+		code := run([]string{"status", "--admin", address}, env, &out, &errOut)
+		if code != exitUsage || errOut.String() != "swivel: status: "+address+want+"set SWIVEL_ADMIN_TOKEN, or name the daemon's configuration with --config\n" {
+			t.Errorf("exit code %d: %s", code, errOut.String())
+		}
 	}
 }
 

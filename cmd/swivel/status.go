@@ -153,6 +153,8 @@ func remark(p admin.Proxy, now time.Time) string {
 		return p.PauseReason + ", says " + p.PausedBy
 	case p.PauseReason != "":
 		return p.PauseReason
+	case p.Standing() == "drained":
+		return "weight=0"
 	case p.NextTestTime == nil:
 		return ""
 	}

@@ -46,7 +46,7 @@ func TestStatusShowsWhatNeedsALookFirst(t *testing.T) {
 		"open " + r.id("open") + " open 2 0 0 - - refused, for another ",
 		"paused " + r.id("paused") + " paused 1 0 0 - - vendor maintenance, says alice (127.0.0.1)",
 		"drained " + r.id("drained") + " drained 1 0 0 - - invoice, says bob (127.0.0.1)",
-		"weightless " + r.id("weightless") + " drained 0 0 0",
+		"weightless " + r.id("weightless") + " drained 0 0 0 - - weight=0",
 		"closed " + r.id("closed") + " closed 1 1 0",
 	} {
 		if got := strings.Join(strings.Fields(lines[2+i]), " "); !strings.HasPrefix(got, want) {

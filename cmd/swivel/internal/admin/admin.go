@@ -46,7 +46,7 @@ type Operator interface {
 	// Pause takes proxies out of use, Resume puts them back; both are stored
 	// before they return.
 	Pause(members []*pool.Proxy, why pool.Pause) error
-	Resume(members []*pool.Proxy) error
+	Resume(members []*pool.Proxy, by string) error
 	// Report takes a client's word about a proxy. It says until when that is
 	// banned from the target, and whether the word counts.
 	Report(pool.Report) (until time.Time, counts bool)

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -17,9 +18,9 @@ import (
 // maxBody bounds a request body.
 const maxBody = 16 << 10
 
-// readBody reads what is asked for, or refuses it and returns false. A browser
-// page cannot send JSON to another origin without asking first, so JSON is
-// required.
+// readBody reads what is asked for, or refuses it and returns false. Nothing at
+// all stands for {}. A browser page cannot send JSON to another origin without
+// asking first, so its content type is required, with nothing too.
 func readBody(w http.ResponseWriter, r *http.Request, body any, example string) bool {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		refuse(w, http.StatusUnsupportedMediaType, "send Content-Type: application/json")
@@ -27,7 +28,11 @@ func readBody(w http.ResponseWriter, r *http.Request, body any, example string) 
 	}
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(body); err != nil || decoder.Decode(new(json.RawMessage)) != io.EOF {
+	err := decoder.Decode(body)
+	if err == io.EOF {
+		return true
+	}
+	if err != nil || decoder.Decode(new(json.RawMessage)) != io.EOF {
 		refuse(w, http.StatusBadRequest, "want a JSON object such as "+example)
 		return false
 	}
@@ -45,7 +50,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 	}
 	members := s.chosen(r)
 	if len(members) == 0 {
-		refuse(w, http.StatusNotFound, "no proxy has that id or tag")
+		refuse(w, http.StatusNotFound, nobody(r))
 		return
 	}
 	deed := storage.Deed{Action: r.PathValue("action"), Input: body.Reason, Caller: caller(r, body.By), At: time.Now(), Subject: r.PathValue("id")}
@@ -87,11 +92,19 @@ func (s *Server) chosen(r *http.Request) []*pool.Proxy {
 	return nil
 }
 
+// nobody says that no proxy is what the path names.
+func nobody(r *http.Request) string {
+	if tag := r.PathValue("tag"); tag != "" {
+		return fmt.Sprintf("no proxy has the tag %q", tag)
+	}
+	return fmt.Sprintf("no proxy has the id %q", r.PathValue("id"))
+}
+
 func (s *Server) carryOut(w http.ResponseWriter, d storage.Deed, members []*pool.Proxy) {
 	operator := *s.operator.Load()
 	var err error
 	if d.Action == "resume" {
-		err = operator.Resume(members)
+		err = operator.Resume(members, d.Caller)
 	} else {
 		err = operator.Pause(members, pool.Pause{Reason: d.Input, By: d.Caller, At: d.At, Drain: d.Action == "drain"})
 	}

@@ -49,11 +49,17 @@ func (s *Server) reload(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	done, err := operator.Reload()
 	if err != nil {
+		// That it was asked for stands there already.
+		_ = operator.Audit(storage.Deed{At: time.Now(), Caller: caller(r, body.By), Action: ReloadRefused, Input: oneLine(err)})
 		refuse(w, http.StatusUnprocessableEntity, oneLine(err))
 		return
 	}
 	writeJSON(w, http.StatusOK, done)
 }
+
+// ReloadRefused is what the audit log has behind a reload that was asked for, and of
+// which something was refused.
+const ReloadRefused = "reload_refused"
 
 // oneLine puts joined errors into one line.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

@@ -62,7 +62,7 @@ func (o *operator) Pause(members []*pool.Proxy, why pool.Pause) error {
 	return nil
 }
 
-func (o *operator) Resume(members []*pool.Proxy) error {
+func (o *operator) Resume(members []*pool.Proxy, _ string) error {
 	if err := o.called("resume"); err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func TestFeedTellsWhatHappensToThePool(t *testing.T) {
 	if err := r.Pause([]*pool.Proxy{a}, pool.Pause{Reason: "why", By: "me", At: time.Now(), Drain: true}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Resume([]*pool.Proxy{a}); err != nil {
+	if err := r.Resume([]*pool.Proxy{a}, "me"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Reload(); err != nil {
@@ -30,7 +30,7 @@ func TestFeedTellsWhatHappensToThePool(t *testing.T) {
 	for i, want := range []feed.Event{
 		{Kind: feed.Transition, Proxy: string(a.ID), Name: "a", From: "closed", To: "open", Rule: "refused"},
 		{Kind: feed.Drained, Proxy: string(a.ID), Name: "a", Reason: "why", By: "me"},
-		{Kind: feed.Resumed, Proxy: string(a.ID), Name: "a"},
+		{Kind: feed.Resumed, Proxy: string(a.ID), Name: "a", By: "me"},
 		{Kind: feed.Reload, Reason: "0 added, 2 kept, 0 removed, 0 lines skipped"},
 	} {
 		got := events[i]

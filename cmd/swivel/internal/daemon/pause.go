@@ -109,14 +109,14 @@ func (d *Daemon) Deeds(limit int) ([]storage.Deed, error) {
 	return d.store.Deeds(ctx, limit)
 }
 
-// Resume puts proxies back into use.
-func (d *Daemon) Resume(members []*pool.Proxy) error {
+// Resume puts proxies back into use, as somebody wants it.
+func (d *Daemon) Resume(members []*pool.Proxy, by string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	d.pauses.mu.Lock()
 	defer d.pauses.mu.Unlock()
 	for _, m := range members {
-		if err := d.endPause(ctx, m.ID); err != nil {
+		if err := d.endPause(ctx, m.ID, by); err != nil {
 			return err
 		}
 		d.tellResumed(m.ID, time.Now())
@@ -125,15 +125,17 @@ func (d *Daemon) Resume(members []*pool.Proxy) error {
 }
 
 // endPause is the reverse of storePause.
-func (d *Daemon) endPause(ctx context.Context, id pool.ID) error {
+func (d *Daemon) endPause(ctx context.Context, id pool.ID, by string) error {
 	if _, err := d.store.ClearPause(ctx, string(id)); err != nil {
 		d.log.Error().Err(err).Str("proxy", string(id)).Msg("the end of a pause could not be stored")
 		return err
 	}
 	delete(d.pauses.by, id)
 	if m, ok := d.pool.Get(id); ok && d.pool.Resume([]*pool.Proxy{m}) > 0 {
-		d.log.Info().Str("proxy", string(m.ID)).Str("proxy_name", m.Spec.Label()).Msg(feed.Resumed)
-		d.feed.Publish(about(m, feed.Resumed, time.Now()))
+		d.log.Info().Str("proxy", string(m.ID)).Str("proxy_name", m.Spec.Label()).Str("by", by).Msg(feed.Resumed)
+		e := about(m, feed.Resumed, time.Now())
+		e.By = by
+		d.feed.Publish(e)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func TestPauseSurvivesARestart(t *testing.T) {
 		r.start()
 		r.pauseFor("a", "vendor maintenance")
 		r.pauseFor("b", "mistake")
-		if err := r.Resume([]*pool.Proxy{r.proxy("b")}); err != nil {
+		if err := r.Resume([]*pool.Proxy{r.proxy("b")}, "me"); err != nil {
 			t.Fatal(err)
 		}
 		if !running {
@@ -78,13 +78,13 @@ func TestPauseSurvivesReloadAndAbsence(t *testing.T) {
 	r.write("127.0.0.1:1 name=a", "127.0.0.1:2 name=b")
 	r.Reload()
 	r.wantPaused("a", "why")
-	if err := r.Resume([]*pool.Proxy{r.proxy("a")}); err != nil {
+	if err := r.Resume([]*pool.Proxy{r.proxy("a")}, "me"); err != nil {
 		t.Fatal(err)
 	}
 	r.Reload()
 	r.wantPaused("a", "")
-	if n := len(r.log.lines("resumed")); n != 1 {
-		t.Errorf("%d lines about the one resume", n)
+	if lines := r.log.lines("resumed"); len(lines) != 1 || lines[0]["by"] != "me" {
+		t.Errorf("of the one resume: %v", lines)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestPauseThatCannotBeStoredIsNotDone(t *testing.T) {
 	if err := r.Pause([]*pool.Proxy{r.proxy("a")}, pool.Pause{Reason: "why", At: time.Now()}); err == nil {
 		t.Error("no error")
 	}
-	if err := r.Resume([]*pool.Proxy{r.proxy("b")}); err == nil {
+	if err := r.Resume([]*pool.Proxy{r.proxy("b")}, "me"); err == nil {
 		t.Error("no error")
 	}
 	r.wantPaused("a", "")
@@ -146,12 +146,12 @@ func TestFileAndPoolAgreeAfterOperatorsCrossed(t *testing.T) {
 		for range 4 {
 			working.Go(func() {
 				err := r.Pause(a, pool.Pause{Reason: "why", At: time.Now()})
-				if err := errors.Join(err, r.Resume(a)); err != nil {
+				if err := errors.Join(err, r.Resume(a, "me")); err != nil {
 					t.Error(err)
 				}
 			})
 			working.Go(func() {
-				err := r.Resume(a)
+				err := r.Resume(a, "me")
 				if err := errors.Join(err, r.Pause(a, pool.Pause{Reason: "why", At: time.Now()})); err != nil {
 					t.Error(err)
 				}

@@ -1,8 +1,10 @@
 package daemon
 
 import (
+	"strings"
 	"time"
 
+	"swivel/cmd/swivel/internal/admin"
 	"swivel/pool"
 	"swivel/storage"
 )
@@ -19,7 +21,12 @@ func (d *Daemon) Report(r pool.Report) (until time.Time, counts bool) {
 
 // ReloadOnSignal is a reload that a signal asks for.
 func (d *Daemon) ReloadOnSignal() {
-	if d.Audit(storage.Deed{At: time.Now(), Caller: "signal", Action: "reload"}) == nil {
-		_, _ = d.Reload() // the log says what came of it
+	const caller = "signal"
+	if d.Audit(storage.Deed{At: time.Now(), Caller: caller, Action: "reload"}) != nil {
+		return
+	}
+	if _, err := d.Reload(); err != nil { // the log says it, here and in Audit
+		why := strings.ReplaceAll(err.Error(), "\n", "; ")
+		_ = d.Audit(storage.Deed{At: time.Now(), Caller: caller, Action: admin.ReloadRefused, Input: why})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"swivel/breaker"
+	"swivel/cmd/swivel/internal/admin"
 	"swivel/pool"
 )
 
@@ -41,6 +42,12 @@ func TestReloadOnSignalIsAudited(t *testing.T) {
 	r.write("127.0.0.1:1 name=a", "127.0.0.1:2 name=b")
 	r.ReloadOnSignal()
 	if deeds, err := r.Deeds(10); err != nil || len(deeds) != 1 || deeds[0].Caller != "signal" || deeds[0].Action != "reload" || len(r.pool.Proxies()) != 2 {
+		t.Errorf("%+v, %v", deeds, err)
+	}
+	r.write("# nothing")
+	r.ReloadOnSignal()
+	deeds, err := r.Deeds(10)
+	if err != nil || len(deeds) != 3 || deeds[1].Action != "reload" || deeds[0].Action != admin.ReloadRefused || deeds[0].Caller != "signal" || !strings.Contains(deeds[0].Input, "blank or comments") {
 		t.Errorf("%+v, %v", deeds, err)
 	}
 }

@@ -34,7 +34,7 @@ func TestSessionsAreWhereTheyWereAfterAKill(t *testing.T) {
 	for i := range 100 {
 		before = append(before, r.visit(fmt.Sprint("s", i)))
 	}
-	if err := r.Resume([]*pool.Proxy{r.proxy("a")}); err != nil {
+	if err := r.Resume([]*pool.Proxy{r.proxy("a")}, "me"); err != nil {
 		t.Fatal(err)
 	}
 	r.eventually("all sessions are stored", func() bool { return r.number("SELECT count(*) FROM session_pins") == 100 })

@@ -195,7 +195,7 @@ func (d *Daemon) obey(id pool.ID, why pool.Pause, ends bool) {
 	if ends {
 		deed.Action = "resume"
 		if d.Audit(deed) == nil {
-			_ = d.endPause(ctx, id) // the log says it
+			_ = d.endPause(ctx, id, deed.Caller) // the log says it
 		}
 		return
 	}

@@ -39,7 +39,7 @@ function words(e) {
     case "paused": case "drained":
       return [name, " ", h("span", { class: `state ${e.kind}` }, e.kind), `: ${e.reason}${e.by ? `, says ${e.by}` : ""}`];
     case "resumed":
-      return [name, " resumed"];
+      return [name, ` resumed${e.by ? `, says ${e.by}` : ""}`];
     case "outage":
       return [`local outage ${e.reason}`];
     default:
