@@ -203,7 +203,7 @@ func (x *Exchange) due(s *snapshot, v *view, now time.Time, shared bool) iter.Se
 // skip says whether the exchange must not use a member that others may: it is
 // full, banned for the target, or the exchange has tried it already. A rotating
 // proxy, or the only one there is, may come again, for a new connection may leave
-// elsewhere; but not when it could not even be connected.
+// elsewhere; but not when that would find the same.
 func (x *Exchange) skip(v *view, m *Proxy, now time.Time) Skip {
 	if skip := m.room(now); skip != InUse {
 		return skip
@@ -213,11 +213,40 @@ func (x *Exchange) skip(v *view, m *Proxy, now time.Time) Skip {
 	}
 	for i := range x.attempts {
 		a := &x.attempts[i]
-		if a.Proxy.runtime == m.runtime && (a.Signal.dial() || !m.Spec.Rotating && len(v.members) != 1) {
+		if a.Proxy.runtime == m.runtime && (a.Signal.stays() || !m.Spec.Rotating && len(v.members) != 1) {
 			return Tried
 		}
 	}
 	return InUse
+}
+
+// Again says that the next lease would be one of a proxy that the exchange has
+// tried already, since there is nobody else.
+func (x *Exchange) Again(now time.Time) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s, v := x.view()
+	if x.Sticky() && x.asked.sticky.home != "" {
+		home, skip := x.resident(s, v, now)
+		if skip == InUse {
+			return x.hasTried(home, len(x.attempts))
+		}
+	}
+	fresh, again := v.usable.Load(), false
+	for i := range x.attempts {
+		m := x.attempts[i].Proxy
+		if x.hasTried(m, i) || !m.usable() {
+			continue
+		}
+		fresh--
+		again = again || x.skip(v, m, now) == InUse
+	}
+	return again && fresh <= 0
+}
+
+// hasTried says whether one of the first attempts was the proxy's. x.mu is held.
+func (x *Exchange) hasTried(m *Proxy, first int) bool {
+	return slices.ContainsFunc(x.attempts[:first], func(a Attempt) bool { return a.Proxy.runtime == m.runtime })
 }
 
 // acquire takes the room for one use, and asks the breakers: that of the

@@ -123,6 +123,9 @@ func (s Signal) Doubtful() bool { return s == TargetNamed || signalTable[s].mean
 // dial says whether the proxy could not even be connected.
 func (s Signal) dial() bool { return s >= DialRefused && s <= DialTLS }
 
+// stays says that another connection to the proxy would find the same.
+func (s Signal) stays() bool { return s.dial() || s == HandshakeUnsupported }
+
 // outcome is the breaker's word for a signal that needs no second opinion.
 func (s Signal) outcome() (o breaker.Outcome, doubt bool) {
 	switch signalTable[s].meaning {

@@ -51,7 +51,7 @@ func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease 
 	}
 	r := newRace(ctx, x, plan)
 	defer r.leave()
-	if !x.mayRetry(plan.After) || !r.begin(ctx) {
+	if !x.mayRetry(plan.After) || plan.After != nil && !r.pause(ctx, time.Time{}) || !r.begin(ctx) {
 		if ctx.Err() != nil {
 			return value, nil, fmt.Errorf("%w: %w", ErrClientGone, ctx.Err())
 		}
@@ -71,7 +71,7 @@ func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease 
 				x.pool.Won(a.lease, time.Now())
 				return a.value, a.lease, nil
 			}
-			if stop := r.failed(ctx, a); stop != nil {
+			if stop := r.failed(ctx, a, patience.end); stop != nil {
 				return value, nil, stop
 			}
 			patience.begin(r.patience())
@@ -201,9 +201,9 @@ func (r *race[T]) overtake() {
 }
 
 // failed settles the lease of an attempt that did not serve, and tries the next
-// proxy when nobody else is on the way. Its result is not nil when the exchange
-// is over.
-func (r *race[T]) failed(ctx context.Context, a arrival[T]) error {
+// proxy when nobody else is on the way, as long as the time of all attempts is not
+// at its end. Its result is not nil when the exchange is over.
+func (r *race[T]) failed(ctx context.Context, a arrival[T], end time.Time) error {
 	x := r.x
 	fault := x.Failed(a.lease, a.err)
 	var final *Final
@@ -221,7 +221,11 @@ func (r *race[T]) failed(ctx context.Context, a arrival[T]) error {
 		return reply.NotRepeatable()
 	case r.running > 0:
 		return nil
-	case !x.mayRetry(a.lease), !r.launch() && !r.lastResort():
+	case !x.mayRetry(a.lease):
+		return x.spent(false)
+	case !r.pause(ctx, end):
+		return fmt.Errorf("%w: %w", ErrClientGone, ctx.Err())
+	case !r.launch() && !r.lastResort():
 		return x.spent(false)
 	}
 	return nil
