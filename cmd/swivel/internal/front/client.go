@@ -112,6 +112,7 @@ func (c *client) next(head string) bool {
 // first byte, more what the rest may take from then on; with more 0, wait
 // bounds both.
 func (c *client) readHead(wait, more time.Duration) (string, bool) {
+	c.req.Target = "" // that of the request before
 	_ = c.conn.SetReadDeadline(time.Now().Add(wait))
 	if !c.awaitRequest() {
 		return "", false

@@ -144,6 +144,9 @@ func (c *client) tellRefusal(r *request, e *reply.Error, text []byte) {
 	_, _ = c.conn.Write(text)
 	line := c.line(r, e.Status, e.Code)
 	line.Method, line.Reason = "", e.Text
+	if r.target == "" {
+		line.Target = askedFor(r.method, c.req.Target)
+	}
 	c.front.report(&line)
 }
 

@@ -38,6 +38,7 @@ func (c *client) socks() {
 		refused = c.check(target)
 	}
 	if refused != nil {
+		r.target = printable(asked.HostPort())
 		c.refuse(r, refused)
 		return
 	}
