@@ -139,7 +139,7 @@ func (c *configCheckCmd) Run(s streams) error {
 	var lists daemon.Lists
 	var listErr error
 	if len(cfg.Proxies) > 0 || !config.Misread(err, "proxies") { // else there may well be one
-		lists, listErr = daemon.ReadLists(cfg.Proxies, cfg.BreakerSettings())
+		lists, listErr = daemon.LookAtLists(cfg.Proxies, cfg.BreakerSettings(), cfg.DB)
 	}
 	for _, warning := range config.Misspelt(s.names) {
 		_, _ = fmt.Fprintln(s.out, "warning: "+warning)
@@ -155,6 +155,9 @@ func (c *configCheckCmd) Run(s streams) error {
 	}
 	if err := errors.Join(err, listErr); err != nil {
 		return err
+	}
+	for _, stale := range lists.Stale {
+		_, _ = fmt.Fprintf(s.out, "warning: %v: what it said last is used\n", stale)
 	}
 	for _, note := range lists.Notes {
 		_, _ = fmt.Fprintln(s.out, note)

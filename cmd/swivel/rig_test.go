@@ -28,7 +28,13 @@ type rig struct {
 // newRig runs a daemon over the list lines until the test ends.
 func newRig(t *testing.T, lines ...string) *rig {
 	t.Helper()
-	r := &rig{t: t, list: write(t, "proxies.txt", strings.Join(lines, "\n")+"\n")}
+	return newRigOf(t, write(t, "proxies.txt", strings.Join(lines, "\n")+"\n"))
+}
+
+// newRigOf runs a daemon over a list.
+func newRigOf(t *testing.T, list string) *rig {
+	t.Helper()
+	r := &rig{t: t, list: list}
 	r.next = config.Default()
 	r.next.Listen, r.next.Admin, r.next.DB = "127.0.0.1:0", "127.0.0.1:0", filepath.Join(t.TempDir(), "swivel.db")
 	r.next.Proxies, r.next.Grace = []string{r.list}, config.Duration(time.Second)

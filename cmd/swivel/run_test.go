@@ -2,9 +2,13 @@ package main
 
 import (
 	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -183,5 +187,27 @@ func TestVersionIsAFlagToo(t *testing.T) {
 	}
 	if texts[0].String() != texts[1].String() || !strings.HasPrefix(texts[1].String(), "swivel ") {
 		t.Errorf("%q, %q", &texts[0], &texts[1])
+	}
+}
+
+// A start would have used the list that was kept, with a warning.
+func TestCheckAcceptsAKeptListAsAStartDoes(t *testing.T) {
+	var down atomic.Bool
+	vendor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if down.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, "192.0.2.1:1\n")
+	}))
+	t.Cleanup(vendor.Close)
+	r := newRigOf(t, vendor.URL)
+	down.Store(true)
+	code, out, errOut := check(t, nil, "--proxies", vendor.URL, "--db", r.next.DB)
+	if code != exitOK || !strings.HasPrefix(out, "warning: "+vendor.URL+"/…: cannot be fetched: the server answered 503: what it said last is used\nok: 1 proxies") {
+		t.Errorf("exit code %d: %s%s", code, out, errOut)
+	}
+	if code, _, errOut := check(t, nil, "--proxies", vendor.URL, "--db", ":memory:"); code != exitUsage || !strings.Contains(errOut, "503") {
+		t.Errorf("exit code %d: %s", code, errOut)
 	}
 }

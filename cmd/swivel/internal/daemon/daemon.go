@@ -206,6 +206,7 @@ func (d *Daemon) openPool(ctx context.Context, lists Lists, open storeOpener) er
 	}
 	d.store = store
 	specs, dropped := withoutSelf(lists.Specs, d.self)
+	logSelf(d.log, dropped)
 	if len(specs) == 0 {
 		return &ListError{errors.New("proxies: the only proxies listed are swivel itself")}
 	}
@@ -230,7 +231,7 @@ func (d *Daemon) openPool(ctx context.Context, lists Lists, open storeOpener) er
 	}, time.Now())
 	d.stored = nil // what it holds of others may be much
 	d.log.Info().Int("proxies", len(specs)).Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).
-		Int("own_address", dropped).Int("restored", d.restored(records)).Msg("pool")
+		Int("own_address", len(dropped)).Int("restored", d.restored(records)).Msg("pool")
 	if err := errors.Join(d.loadPauses(ctx), d.loadTargets(ctx), d.loadPins(ctx)); err != nil {
 		return fmt.Errorf("db: %w", err)
 	}

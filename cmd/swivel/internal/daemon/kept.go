@@ -47,7 +47,7 @@ func (s *Sources) load(source string) (kept keptList, ok bool) {
 // list as it came. It replaces the file at once, and nobody else may read it,
 // since lists hold credentials.
 func (s *Sources) store(source string, v version, body []byte) (err error) {
-	if s.dir == "" {
+	if s.dir == "" || s.looks {
 		return nil
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
@@ -74,7 +74,7 @@ func (s *Sources) store(source string, v version, body []byte) (err error) {
 
 // tidy forgets the lists of URLs that are no longer asked.
 func (s *Sources) tidy(sources []string) {
-	if s.dir == "" {
+	if s.dir == "" || s.looks {
 		return
 	}
 	entries, _ := os.ReadDir(s.dir) // there may be none

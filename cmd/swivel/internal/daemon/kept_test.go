@@ -62,6 +62,39 @@ func TestListOfAnEarlierLifeServesWhenTheVendorIsDown(t *testing.T) {
 	}
 }
 
+func TestLookAtListsFindsWhatAStartWouldAndKeepsIt(t *testing.T) {
+	v := newVendor(t, "192.0.2.1:1\n192.0.2.1:2\n")
+	r := newRig(t)
+	r.cfg.Proxies = []string{v.url}
+	r.start()
+	r.stop()
+	look := func(sources ...string) (Lists, error) {
+		return LookAtLists(sources, breaker.DefaultSettings(), r.cfg.DB)
+	}
+	before, err := os.ReadFile(r.keptFiles()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.say(200, "192.0.2.1:9\n")
+	if lists, err := look(v.url); err != nil || len(lists.Specs) != 1 || len(lists.Stale) != 0 {
+		t.Errorf("%d proxies, %v, %v", len(lists.Specs), lists.Stale, err)
+	}
+	if _, err := look(r.list); err == nil { // an empty file: the kept list is not needed, and stays
+		t.Error("an empty list is usable")
+	}
+	v.say(503, "")
+	lists, err := look(v.url)
+	if err != nil || len(lists.Specs) != 2 || len(lists.Stale) != 1 || strings.Contains(lists.Stale[0].Error(), "s3cret") {
+		t.Errorf("%d proxies, %v, %v", len(lists.Specs), lists.Stale, err)
+	}
+	if after, err := os.ReadFile(r.keptFiles()[0]); err != nil || string(after) != string(before) {
+		t.Errorf("what is kept has become %q, %v", after, err)
+	}
+	if _, err := LookAtLists([]string{v.url}, breaker.DefaultSettings(), ":memory:"); err == nil {
+		t.Error("kept in memory?")
+	}
+}
+
 func TestListThatHasNotChangedIsNotSentAgain(t *testing.T) {
 	v := newVendor(t, "192.0.2.1:1\n192.0.2.1:2\n")
 	v.version(`"one"`, "Mon, 30 Nov 2026 05:00:00 GMT")

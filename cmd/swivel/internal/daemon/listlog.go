@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/pool"
 )
 
 // maxSkippedLogged bounds what a file that is no list at all does to the log;
@@ -36,6 +37,16 @@ func logLists(log *eventlog.Log, lists Lists) {
 	}
 	for _, unkept := range lists.Unkept {
 		log.Warn().Err(unkept).Msg("list not kept for the next start")
+	}
+}
+
+// logSelf names the proxies that are swivel itself.
+func logSelf(log *eventlog.Log, dropped []*pool.Spec) {
+	for i, s := range dropped {
+		if i == maxSkippedLogged {
+			break // the line about the pool has the number of all
+		}
+		log.Warn().Str("proxy_name", s.Label()).Str("address", s.Address()).Msg("proxy not used: its address is swivel's own")
 	}
 }
 

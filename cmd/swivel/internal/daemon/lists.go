@@ -116,12 +116,12 @@ func keepUsable(specs []*pool.Spec, base breaker.Settings) (usable []*pool.Spec,
 
 // withoutSelf drops proxies that are this process's own listeners: a request
 // sent there would come back for ever.
-func withoutSelf(specs []*pool.Spec, self front.Self) (kept []*pool.Spec, dropped int) {
+func withoutSelf(specs []*pool.Spec, self front.Self) (kept, dropped []*pool.Spec) {
 	kept = specs[:0]
 	for i := range specs {
 		samePort := func(at netip.AddrPort) bool { return at.Port() == specs[i].Port }
 		if slices.ContainsFunc(self, samePort) && self.Holds(specs[i].Address()) {
-			dropped++
+			dropped = append(dropped, specs[i])
 			continue
 		}
 		kept = append(kept, specs[i])

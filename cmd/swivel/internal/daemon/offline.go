@@ -16,7 +16,7 @@ import (
 // Offline makes the pool as a daemon would find it at its start, and serves
 // nobody. A database that does not exist is not made. Close is to be called.
 func Offline(ctx context.Context, cfg config.Config, log *eventlog.Log) (*Daemon, error) {
-	lists, err := ReadLists(cfg.Proxies, cfg.BreakerSettings())
+	lists, err := LookAtLists(cfg.Proxies, cfg.BreakerSettings(), cfg.DB)
 	if err != nil {
 		return nil, &ListError{err}
 	}

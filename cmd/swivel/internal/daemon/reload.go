@@ -95,6 +95,7 @@ func (d *Daemon) reloadChanged(ctx context.Context, files map[string]fs.FileInfo
 func (d *Daemon) take(lists Lists, err error) (admin.Reloaded, error) {
 	logLists(d.log, lists)
 	specs, dropped := withoutSelf(lists.Specs, d.self)
+	logSelf(d.log, dropped)
 	if err == nil && len(specs) == 0 {
 		err = errors.New("no usable proxy")
 	}
@@ -110,12 +111,12 @@ func (d *Daemon) take(lists Lists, err error) (admin.Reloaded, error) {
 	change := d.replace(specs)
 	d.transports.Keep(func(id pool.ID) bool { _, ok := d.pool.Get(id); return ok })
 	d.log.Info().Int("added", change.Added).Int("kept", change.Kept).Int("removed", change.Removed).
-		Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).Int("own_address", dropped).Msg("reloaded")
+		Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).Int("own_address", len(dropped)).Msg("reloaded")
 	d.feed.Publish(feed.Event{At: unix(time.Now()), Kind: feed.Reload,
 		Reason: fmt.Sprintf("%d added, %d kept, %d removed, %d lines skipped", change.Added, change.Kept, change.Removed, len(lists.Skipped))})
 	done := admin.Reloaded{
 		Added: change.Added, Kept: change.Kept, Removed: change.Removed, Skipped: len(lists.Skipped),
-		Merged: lists.Merged, OwnAddress: dropped, Reasons: lists.Reasons(),
+		Merged: lists.Merged, OwnAddress: len(dropped), Reasons: lists.Reasons(),
 	}
 	for _, stale := range lists.Stale {
 		done.Stale = append(done.Stale, stale.Error())

@@ -39,6 +39,19 @@ func TestAdminAPICannotBeReachedThroughTheProxy(t *testing.T) {
 	}
 }
 
+func TestListedProxyThatIsSwivelItselfIsNamed(t *testing.T) {
+	r := newRig(t, "192.0.2.1:1")
+	r.start()
+	r.write("192.0.2.1:1", r.Addr().String()+" name=oops")
+	if done, err := r.Reload(); err != nil || done.OwnAddress != 1 || done.Kept != 1 || done.Added != 0 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	lines := r.log.lines("proxy not used: its address is swivel's own")
+	if len(lines) != 1 || lines[0]["proxy_name"] != "oops" || lines[0]["address"] != r.Addr().String() {
+		t.Errorf("%v", lines)
+	}
+}
+
 // get asks for a plain URL through the daemon and returns the status.
 func (r *rig) get(url string) int {
 	r.t.Helper()

@@ -23,11 +23,21 @@ type Sources struct {
 	seen seenFiles
 
 	beside bool // clients are served meanwhile
+	looks  bool // only looks: what is kept for the next start stays as it is
 }
 
 // ReadLists reads lists once, as Sources does.
 func ReadLists(sources []string, base breaker.Settings) (Lists, error) {
 	return new(Sources).Read(context.Background(), sources, base)
+}
+
+// LookAtLists is ReadLists as a daemon with this database would find them at its
+// start: a list whose URL does not answer is the one that was kept. It changes
+// nothing that is kept.
+func LookAtLists(sources []string, base breaker.Settings, db string) (Lists, error) {
+	s := sourcesOf(db)
+	s.looks = true
+	return s.Read(context.Background(), sources, base)
 }
 
 // sourcesOf remembers beside the database, if that is a file.

@@ -3,7 +3,9 @@ package daemon
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -25,6 +27,7 @@ type watch struct {
 	armed  bool
 	last   map[string]fs.FileInfo // as of the last look
 	told   map[string]bool        // folders that cannot be watched, and of which the log says so
+	here   map[string]bool        // files that were seen, and not missed since
 }
 
 // newWatch begins to watch; nil if there are no files, or it cannot.
@@ -37,7 +40,10 @@ func (d *Daemon) newWatch() *watch {
 		d.log.Warn().Err(err).Msg("files cannot be watched: they are read again with a reload only")
 		return nil
 	}
-	w := &watch{d: d, events: events, due: time.NewTimer(quiet), armed: true, told: map[string]bool{}}
+	w := &watch{d: d, events: events, due: time.NewTimer(quiet), armed: true, told: map[string]bool{}, here: map[string]bool{}}
+	for _, path := range d.filesRead() { // one may be gone already
+		w.here[path] = true
+	}
 	w.follow()
 	return w
 }
@@ -84,13 +90,33 @@ func (w *watch) look(ctx context.Context) {
 		w.arm()
 		return
 	}
+	w.warnOfMissing(now)
+	w.follow() // before they are read: what changes then is met by the next look
 	w.d.reloadChanged(ctx, now)
-	w.follow()
+}
+
+// warnOfMissing says once of a file that is there no more. What it said stays in
+// force: it may be about to come back.
+func (w *watch) warnOfMissing(now map[string]fs.FileInfo) {
+	for _, path := range w.d.filePaths() {
+		if _, is := now[path]; is {
+			w.here[path] = true
+		} else if w.here[path] {
+			w.here[path] = false
+			w.d.log.Warn().Str("file", path).Msg("file is gone: what it said last stays in force, and the next start would fail")
+		}
+	}
 }
 
 // follow watches the folders of all files, and where links lead to.
 func (w *watch) follow() {
-	for path := range stat(w.d.filePaths()) {
+	paths := w.d.filePaths()
+	now := stat(paths)
+	for _, path := range paths {
+		_, is := now[path]
+		if _, was := w.here[path]; !is && !was { // no file, but a pipe or the like
+			continue
+		}
 		folders := []string{filepath.Dir(path)}
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			folders = append(folders, filepath.Dir(real))
@@ -102,6 +128,13 @@ func (w *watch) follow() {
 			}
 		}
 	}
+}
+
+// filesRead are the files that were read.
+func (d *Daemon) filesRead() []string {
+	d.reloadMu.Lock()
+	defer d.reloadMu.Unlock()
+	return slices.AppendSeq(slices.Collect(maps.Keys(d.sources.seen)), maps.Keys(d.seen))
 }
 
 // filePaths are the files that are read again when they change.

@@ -33,6 +33,30 @@ func TestChangedListIsReadWithoutBeingTold(t *testing.T) {
 	r.eventually("and watched as before", r.members(2))
 }
 
+func TestListThatIsGoneIsMissedOnce(t *testing.T) {
+	r := newRig(t, "192.0.2.1:1")
+	r.start()
+	for i := range 2 {
+		if err := os.Remove(r.list); err != nil {
+			t.Fatal(err)
+		}
+		r.eventually("it is missed", func() bool { return len(r.log.lines("file is gone")) == i+1 })
+		if !r.members(i + 1)() {
+			t.Errorf("%d proxies", len(r.pool.Proxies()))
+		}
+		other := filepath.Join(filepath.Dir(r.list), "other") // something else happens in the folder
+		if err := os.WriteFile(other, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r.write("192.0.2.1:1", "192.0.2.1:2")
+		r.eventually("it is back", r.members(2))
+	}
+	lines := r.log.lines("file is gone")
+	if len(lines) != 2 || lines[0]["file"] != r.list || lines[0]["level"] != "warn" {
+		t.Errorf("%v", lines)
+	}
+}
+
 // A folder that a link leads to is changed as a whole, as Kubernetes does it.
 func TestListBehindLinksIsWatched(t *testing.T) {
 	r := newRig(t, "192.0.2.1:1")
