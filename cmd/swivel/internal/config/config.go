@@ -69,7 +69,7 @@ type Breaker struct {
 
 // Attempts bound an exchange.
 type Attempts struct {
-	Attempts         int      `yaml:"attempts"`           // for one request, at most, on different proxies
+	Attempts         int      `yaml:"attempts"`           // for one request, at most, on different proxies (the only one again, after a moment)
 	DialTimeout      Duration `yaml:"dial_timeout"`       // to reach a proxy
 	HandshakeTimeout Duration `yaml:"handshake_timeout"`  // for its answer
 	ExchangeTimeout  Duration `yaml:"exchange_timeout"`   // all attempts together, until a proxy has the request
