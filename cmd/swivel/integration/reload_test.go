@@ -36,7 +36,7 @@ func TestReloadOfARunningDaemon(t *testing.T) {
 	})
 	writeFile(t, config, "limits: {conections: 200}\n", 0o600)
 	out, err := swiveltest.Setup{}.Command(t, "reload", "--admin", d.Admin).CombinedOutput()
-	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 2 || !strings.Contains(string(out), "unknown key conections") || !strings.HasSuffix(string(out), ": the old configuration stays\n") {
+	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 2 || !strings.Contains(string(out), "unknown key limits.conections; is limits.connections meant?") || !strings.HasSuffix(string(out), ": the old configuration stays\n") {
 		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -38,7 +38,7 @@ const upstreamHost = "127.0.6.1"
 
 // upstream is a proxy that changes its mood, and all targets behind it.
 type upstream struct {
-	hostPort string
+	hostPort string // does not change
 	ledger   *ledger
 	mood     atomic.Int32
 	changes  atomic.Int64
@@ -62,20 +62,23 @@ type visit struct {
 }
 
 func newUpstream(l *ledger) (*upstream, error) {
-	u := &upstream{hostPort: upstreamHost + ":0", ledger: l, conns: map[*visit]struct{}{}}
-	return u, u.open()
+	u := &upstream{ledger: l, conns: map[*visit]struct{}{}}
+	if err := u.open(upstreamHost + ":0"); err != nil {
+		return nil, err
+	}
+	u.hostPort = u.listener.Addr().String()
+	return u, nil
 }
 
-// open listens, at the port that it has had before.
-func (u *upstream) open() error {
+func (u *upstream) open(hostPort string) error {
 	config := net.ListenConfig{KeepAlive: -1}
-	ln, err := config.Listen(context.Background(), "tcp", u.hostPort)
+	ln, err := config.Listen(context.Background(), "tcp", hostPort)
 	if err != nil {
 		return err
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.listener, u.hostPort = ln, ln.Addr().String()
+	u.listener = ln
 	u.serving.Go(func() { u.accept(ln) })
 	return nil
 }
@@ -117,7 +120,7 @@ func (u *upstream) become(m mood) error {
 		u.mu.Unlock()
 		u.cut(1)
 	case m != dead && before == dead:
-		return u.open()
+		return u.open(u.hostPort)
 	case m == cutting:
 		u.cut(.5)
 	}
