@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"swivel/breaker"
 )
 
 // maxLine is how long a line may be, its end included: a longer one is not a
@@ -46,6 +48,9 @@ type List struct {
 	// it so, but a file that is still being written looks the same.
 	Unfinished bool
 
+	particular []lined          // the proxies that LineOf knows
+	lines      map[identity]int // where they stand; nil until it is asked for
+
 	full bool    // errTooMany was said
 	line []*Spec // what a line became, in memory that is used again
 }
@@ -54,6 +59,26 @@ type List struct {
 type Template struct {
 	Line  int      // counted from 1
 	Names []string // of the placeholders, without braces
+}
+
+// lined is a proxy, and the line that it stands on.
+type lined struct {
+	spec *Spec
+	line int
+}
+
+// LineOf returns the number of the line that gives a proxy of the list a file or
+// breaker settings, which only its user can check; 0 if none does.
+func (l *List) LineOf(s *Spec) int {
+	if l.lines == nil {
+		l.lines = make(map[identity]int, len(l.particular))
+		for _, p := range l.particular {
+			if _, known := l.lines[p.spec.identity()]; !known {
+				l.lines[p.spec.identity()] = p.line
+			}
+		}
+	}
+	return l.lines[s.identity()]
 }
 
 // LineError is a line that was refused. It holds no credentials, nor any other
@@ -208,6 +233,12 @@ func (l *List) note(specs []*Spec) {
 	}
 	if names := specs[0].Placeholders(); names != nil {
 		l.Templates = append(l.Templates, Template{l.Lines, names})
+	}
+	if specs[0].CA == "" && specs[0].Breaker == (breaker.Overrides{}) {
+		return
+	}
+	for _, s := range specs {
+		l.particular = append(l.particular, lined{s, l.Lines})
 	}
 }
 

@@ -57,12 +57,12 @@ func (s SkippedLine) Error() string {
 
 // add takes in what a list says, whose memory it reuses.
 func (l *Lists) add(file string, list pool.List, base breaker.Settings, problems *[]error) {
-	usable, refused := keepUsable(list.Specs, base)
-	for _, reason := range refused {
-		l.Skipped = append(l.Skipped, SkippedLine{file, pool.LineError{Reason: reason}})
+	usable, refused := keepUsable(list, base)
+	for _, one := range refused {
+		l.Skipped = append(l.Skipped, SkippedLine{file, one})
 	}
 	if len(usable) == 0 {
-		*problems = append(*problems, fmt.Errorf("proxies: %s: no usable proxy: %s", file, refused[0]))
+		*problems = append(*problems, fmt.Errorf("proxies: %w: no usable proxy is left", SkippedLine{file, refused[0]}))
 	}
 	if l.Specs == nil { // a large list is not copied for nothing
 		l.Specs = usable
@@ -92,10 +92,10 @@ func notes(file string, list pool.List) (all []string) {
 }
 
 // keepUsable leaves out the proxies that cannot work as their lines have them, and
-// says why. base is valid. It reuses the memory of specs.
-func keepUsable(specs []*pool.Spec, base breaker.Settings) (usable []*pool.Spec, refused []string) {
-	usable = specs[:0]
-	for _, s := range specs {
+// says why. base is valid. It reuses the memory of the list.
+func keepUsable(list pool.List, base breaker.Settings) (usable []*pool.Spec, refused []pool.LineError) {
+	usable = list.Specs[:0]
+	for _, s := range list.Specs {
 		var err error
 		if s.Rotating || s.Breaker != (breaker.Overrides{}) {
 			err = pool.SettingsOf(s, base).Validate()
@@ -106,7 +106,11 @@ func keepUsable(specs []*pool.Spec, base breaker.Settings) (usable []*pool.Spec,
 			}
 		}
 		if err != nil {
-			refused = append(refused, s.Label()+": "+strings.ReplaceAll(err.Error(), "\n", "; "))
+			why := pool.LineError{Line: list.LineOf(s), Reason: strings.ReplaceAll(err.Error(), "\n", "; ")}
+			if why.Line == 0 {
+				why.Reason = s.Label() + ": " + why.Reason
+			}
+			refused = append(refused, why)
 			continue
 		}
 		usable = append(usable, s)

@@ -3,10 +3,34 @@ package daemon
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"swivel/breaker"
 )
+
+func TestFileAndSettingsThatCannotBeUsedAreReportedByLine(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "proxies.txt")
+	text := "# vendor\nh:1\nhttps://h:2 ca=/none.pem name=a\nbad\nhttps://h:3-4 ca=/none.pem\nh:5 open_timeout=5h\nh:6\nh:6 max_open_timeout=1s\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lists, err := ReadLists([]string{file}, breaker.DefaultSettings())
+	if err != nil || len(lists.Specs) != 1 || len(lists.Skipped) != 6 {
+		t.Fatalf("%d proxies, %v, %v", len(lists.Specs), lists.Skipped, err)
+	}
+	for i, want := range []string{
+		"line 4: the address has no port", "line 3: ca: cannot read /none.pem: no such file or directory", "line 5: ca: cannot read", "line 5: ca: cannot read",
+		"line 6: max_open_timeout: ", "line 8: max_open_timeout: ",
+	} {
+		if got := lists.Skipped[i].Error(); !strings.HasPrefix(got, file+": "+want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if n := lists.Reasons()["ca: cannot read /none.pem: no such file or directory"]; n != 3 {
+		t.Errorf("%d lines for one reason: %v", n, lists.Reasons())
+	}
+}
 
 func TestOnlyProxyIsTakenForAGatewayUnlessItsLineSaysOtherwise(t *testing.T) {
 	for text, want := range map[string]bool{
