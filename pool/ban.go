@@ -78,8 +78,8 @@ func (x *Exchange) KeptAway(now time.Time) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	s, v := x.view()
-	if home, bound := x.bound(s); bound {
-		return home.usable() && x.banLeft(home.runtime, now) > 0
+	if home, bound := x.bound(s, v); bound {
+		return home != nil && home.usable() && x.banLeft(home.runtime, now) > 0
 	}
 	away := int64(0)
 	for _, b := range x.banned {

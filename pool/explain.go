@@ -87,7 +87,7 @@ func (x *Exchange) chance(s *snapshot, v *view, place int, now time.Time) Chance
 	c := Chance{Proxy: m, Skip: x.why(s, v, place, now)}
 	switch c.Skip {
 	case InUse:
-		if home, _ := s.get(x.asked.sticky.home); home == nil || home == m || !x.stays(s, v, now) {
+		if x.wouldTake(s, v, m, now) {
 			c.Weight = m.Spec.Weight * m.breaker.Load().Factor(now)
 		}
 	case Open:
@@ -104,10 +104,18 @@ func (x *Exchange) chance(s *snapshot, v *view, place int, now time.Time) Chance
 	return c
 }
 
-// stays says whether the session's own proxy would be used.
-func (x *Exchange) stays(s *snapshot, v *view, now time.Time) bool {
+// wouldTake says whether a member that may be used would be: a session takes its
+// own, and only one that is not strict another in its place.
+func (x *Exchange) wouldTake(s *snapshot, v *view, m *Proxy, now time.Time) bool {
+	if home, bound := x.bound(s, v); bound {
+		return home == m
+	}
+	home, _ := s.get(x.asked.sticky.home)
+	if home == nil || home == m {
+		return true
+	}
 	_, skip := x.resident(s, v, now)
-	return skip == InUse
+	return skip != InUse
 }
 
 // why says why the exchange does not get the member at a place, first what weighs

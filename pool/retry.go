@@ -61,7 +61,10 @@ func (x *Exchange) lookOut(now time.Time) outlook {
 
 // outlook is that of the members which the exchange may have. x.mu is held.
 func (x *Exchange) outlook(s *snapshot, v *view, now time.Time) outlook {
-	if home, bound := x.bound(s); bound {
+	if home, bound := x.bound(s, v); bound {
+		if home == nil {
+			return outlook{soonest: never}
+		}
 		return x.outlookOf(home, now)
 	}
 	o := v.outlook(now)

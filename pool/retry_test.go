@@ -1,10 +1,12 @@
 package pool
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"swivel/breaker"
+	"swivel/pool/route"
 )
 
 // TestALargeDeadPoolIsNotSearchedForEveryClient has one member that is due
@@ -99,5 +101,25 @@ func TestAProxyThatDeniedTheTargetIsNotAskedAgain(t *testing.T) {
 	}
 	if got := x.RetryAfter(epoch); got != soon {
 		t.Errorf("come back in %v", got)
+	}
+}
+
+// TestAStrictSessionWhoseProxyIsGoneIsToldToComeBackLate has others that could
+// serve, but not it.
+func TestAStrictSessionWhoseProxyIsGoneIsToldToComeBackLate(t *testing.T) {
+	p := newTestPool(ones(3))
+	home := visit(t, p, "s", true, epoch).Proxy
+	others := slices.DeleteFunc(ones(3), func(s *Spec) bool { return s.Port == home.Spec.Port })
+	p.Replace(others, epoch)
+	r := Request{ID: "test", Target: "target.test:443", Client: "me", Route: route.Route{Session: "s", Strict: true}}
+	x, _, _ := p.Begin(r, epoch)
+	if _, _, ok := x.Next(epoch, leaseTime, true); ok {
+		t.Fatal("it moved")
+	}
+	if got := x.RetryAfter(epoch); got != soon || !x.Hopeless(time.Hour, epoch) || !x.AtHome() {
+		t.Errorf("come back in %v", got)
+	}
+	if e := p.Explain(r, epoch); !e.Stuck || e.Chances[0].Weight != 0 {
+		t.Errorf("explained as %+v", e)
 	}
 }

@@ -116,13 +116,16 @@ func (x *Exchange) AtHome() bool {
 	return x.asked.sticky.strict && x.asked.sticky.home != ""
 }
 
-// bound returns the one proxy that the exchange may have, that of its strict
-// session; false if there is none, or it has left the lists. x.mu is held.
-func (x *Exchange) bound(s *snapshot) (home *Proxy, bound bool) {
-	if !x.Sticky() || !x.asked.sticky.strict {
+// bound says that the exchange may have one proxy only, that of its strict
+// session, and returns it; nil if it has left the lists. x.mu is held.
+func (x *Exchange) bound(s *snapshot, v *view) (home *Proxy, bound bool) {
+	if !x.Sticky() || !x.asked.sticky.strict || x.asked.sticky.home == "" {
 		return nil, false
 	}
-	return s.get(x.asked.sticky.home)
+	if place, listed := s.place(x.asked.sticky.home); listed && v.has(place) {
+		home = s.proxies[place]
+	}
+	return home, true
 }
 
 // Constrained says whether the exchange may have only proxies of some kind.
