@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"swivel/cmd/swivel/internal/admin"
@@ -79,7 +80,11 @@ func (f *settings) read(s streams, defaults config.Config, adjust func(*config.C
 	}
 	_, tokenErr := admin.ReadToken(c.AdminToken, c.AdminTokenFile)
 	_, logErr := eventlog.New(io.Discard, c.Log.Format, c.Log.Level)
-	if err := errors.Join(err, c.Validate(), tokenErr, logErr); err != nil {
+	known := c
+	if slices.ContainsFunc([]string{"users", "users_file", "allow_open_proxy"}, func(key string) bool { return config.Misread(err, key) }) {
+		known.AllowOpenProxy = true // the file says who may come in, if not so that it can be understood
+	}
+	if err := errors.Join(err, known.Validate(), tokenErr, logErr); err != nil {
 		return c, usageError{err}
 	}
 	return c, nil

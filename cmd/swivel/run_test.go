@@ -154,14 +154,17 @@ func TestProblemsOfAllSourcesAreTogether(t *testing.T) {
 func TestNothingIsClaimedOfAFileThatCannotBeRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"proxies: [a?b=c]\nlisten: 0.0.0.0:1\n":          "line 1: did not find expected",
-		"proxies: {a: b}\n":                              "line 1: proxies: want a list",
+		"proxies: {a: b}\nusers: {alice: hash}\n":        "line 1: proxies: want a list",
 		"log: {level: loud, format: xml}\nproxies: []\n": "log.level: ",
 	} {
 		config := write(t, "swivel.yaml", text)
-		code, _, errOut := check(t, map[string]string{"SWIVEL_LISTEN": "0.0.0.0:1", "SWIVEL_USERS": ""}, "--config", config, "--allow-open-proxy")
+		code, _, errOut := check(t, map[string]string{"SWIVEL_LISTEN": "0.0.0.0:1"}, "--config", config)
 		noList := strings.Contains(errOut, "no list given")
 		if code != exitUsage || !strings.Contains(errOut, want) || noList != strings.Contains(text, "proxies: []") {
 			t.Errorf("%q: exit code %d: %s", text, code, errOut)
+		}
+		if strings.Contains(text, "log:") != strings.Contains(errOut, "can be reached") {
+			t.Errorf("%q: who may come in is not known: %s", text, errOut)
 		}
 		if strings.Contains(text, "log:") != strings.Contains(errOut, "log.format: ") {
 			t.Errorf("%q: the format is not reported: %s", text, errOut)

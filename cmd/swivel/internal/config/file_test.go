@@ -14,7 +14,7 @@ func TestSyntaxErrorNamesTheRightLine(t *testing.T) {
 		"db: x\nbreaker:\n  window: 1s\n bad: x\n":                        "line 4: did not find expected key",
 		"db: x\nlisten: a: b\n":                                           "line 2: mapping values are not allowed",
 		"listen: a: b\n":                                                  "line 1: mapping values are not allowed",
-		"db: x\nbreaker:\n\twindow: 1s\n":                                 "line 3: found character that cannot start any token",
+		"db: x\nbreaker:\n\twindow: 1s\n":                                 "line 3: found character that cannot start any token; lines are indented with blanks",
 		"listen 127.0.0.1:1\n":                                            "line 1: want keys with a colon",
 		"# proxies\n- proxies.txt\n":                                      "line 2: want keys with a colon",
 		"db: a\ndb: b\n":                                                  "line 2: db: stands in line 1 already",

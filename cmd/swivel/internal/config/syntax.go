@@ -16,7 +16,7 @@ var byParser = []string{
 
 // syntaxReason is what is wrong with a file that is no YAML, and where.
 func syntaxReason(err error) string {
-	const hint = "; what holds a : # ? , [ ] { or }, such as a URL, does best in quotes"
+	hint := "; what holds a : # ? , [ ] { or }, such as a URL, does best in quotes"
 	reason := strings.TrimPrefix(err.Error(), "yaml: ")
 	before, problem, found := strings.Cut(strings.TrimPrefix(reason, "line "), ": ")
 	line, numberErr := strconv.Atoi(before)
@@ -31,6 +31,9 @@ func syntaxReason(err error) string {
 		return problem
 	case line == 0:
 		line = 1 // which the library leaves out
+	}
+	if strings.HasSuffix(problem, "cannot start any token") {
+		hint = "; lines are indented with blanks, not tabs, and what begins with @, % or ` stands in quotes"
 	}
 	return "line " + strconv.Itoa(line) + ": " + problem + hint
 }
