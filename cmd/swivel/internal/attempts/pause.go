@@ -24,17 +24,18 @@ func pauseAfter(attempts int) time.Duration {
 	return d/2 + rand.N(d)
 }
 
-// pause waits for a moment if the only one left to be asked has failed already,
-// not beyond the end that the attempts have, if any. It is false when the client
-// has left meanwhile. Nothing is to be on the way.
+// pause waits for a moment if the only one left to be asked has failed already. If
+// the end that the attempts have comes before, nothing more is tried. It is false
+// when the client has left meanwhile. Nothing is to be on the way.
 func (r *race[T]) pause(ctx context.Context, end time.Time) bool {
 	x, now := r.x, time.Now()
 	if r.late || x.launched == x.loop.Settings.Attempts || !x.pool.Again(now) {
 		return true
 	}
 	d := pauseAfter(x.launched)
-	if !end.IsZero() {
-		d = min(d, end.Sub(now))
+	if !end.IsZero() && d >= end.Sub(now) {
+		r.late = true
+		return true
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
