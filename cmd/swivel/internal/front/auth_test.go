@@ -185,11 +185,14 @@ func TestBadRoutingKeysAreNamedToThoseWhoMayComeIn(t *testing.T) {
 	p := r.proxy(tunnels)
 	r.start(p.addr())
 	for fields, named := range map[string]string{
-		basic("user1-contry-de:s3cret"):                                   "contry",
-		basic("user1;country=de;cc=us:s3cret"):                            "cc",
-		basic("user1:s3cret") + "X-Swivel-Route: ttl=soon\r\n":            "ttl",
-		basic("user1:s3cret") + "X-Swivel-Session: a b\r\n":               "session",
-		basic("user1-country-de:s3cret") + "X-Swivel-Route: planet=x\r\n": "planet",
+		basic("user1-contry-de:s3cret"):                                                                      "contry",
+		basic("user1;country=de;cc=us:s3cret"):                                                               "cc",
+		basic("user1:s3cret") + "X-Swivel-Route: ttl=soon\r\n":                                               "ttl",
+		basic("user1:s3cret") + "X-Swivel-Session: a b\r\n":                                                  "session",
+		basic("user1-country-de:s3cret") + "X-Swivel-Route: planet=x\r\n":                                    "planet",
+		basic("user1:s3cret") + "X-Swivel-Route: country=us\r\nX-Swivel-Route: country=de\r\n":               "country",
+		basic("user1:s3cret") + "X-Swivel-Session: a\r\nX-Swivel-Session: b\r\n":                             "session",
+		basic("user1:s3cret") + "X-Swivel-Session: a\r\nX-Swivel-Route: city=x\r\nX-Swivel-Route: sid=b\r\n": "session",
 	} {
 		for _, send := range []string{connectWith(fields), getWith(fields)} {
 			c := r.dial()

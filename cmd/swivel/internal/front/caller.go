@@ -82,23 +82,47 @@ func (f *Front) authenticate(user, password string) (who caller, refused *reply.
 
 // readFields reads the routing keys that stand in fields of their own, and the hops.
 func (who *caller) readFields(fields http1.Fields) *reply.Error {
+	keys, sessions := "", 0
 	for _, f := range fields {
-		var err error
 		switch {
 		case strings.EqualFold(f.Name, upstream.HopsField):
 			if who.hops = upstream.Hops(f.Value); who.hops >= upstream.MaxHops {
 				return reply.Loop("the request has passed too many swivels: two of them list each other")
 			}
 		case strings.EqualFold(f.Name, "X-Swivel-Route"):
-			err = route.ParseHeader(f.Value, &who.route)
+			if keys != "" { // a field that stands twice is one (RFC 9110 section 5.3)
+				keys += ";"
+			}
+			keys += f.Value
 		case strings.EqualFold(f.Name, "X-Swivel-Session"):
-			err = route.ParseSession(f.Value, &who.route)
-		}
-		if err != nil {
-			return badKeys(err)
+			if sessions++; sessions > 1 {
+				return badKeys(&route.Error{Key: "session", Reason: "it is given twice"})
+			}
 		}
 	}
-	return nil
+	if keys == "" && sessions == 0 {
+		return nil
+	}
+	return badKeys(who.readKeys(keys, fields.Get("X-Swivel-Session"), sessions > 0))
+}
+
+// readKeys reads what the fields say. They overrule the user name, and not each
+// other.
+func (who *caller) readKeys(keys, session string, hasSession bool) error {
+	if !hasSession {
+		return route.ParseHeader(keys, &who.route)
+	}
+	var own route.Route
+	if err := route.ParseHeader(keys, &own); err != nil {
+		return err
+	}
+	if own.Session != "" {
+		return &route.Error{Key: "session", Reason: "it is given twice"}
+	}
+	if err := route.ParseHeader(keys, &who.route); err != nil {
+		return err
+	}
+	return route.ParseSession(session, &who.route)
 }
 
 // badKeys is what a client is told of an error of package route, which names

@@ -71,6 +71,21 @@ func appendTranslated(all []netip.Addr, addr netip.Addr) []netip.Addr {
 	return append(all, netip.AddrFrom4([4]byte(b[12:])))
 }
 
+// appendReached appends the addresses that are reached by way of those there are
+// already: who connects to no address in particular gets to this machine.
+func appendReached(all []netip.Addr) []netip.Addr {
+	for _, addr := range all {
+		switch {
+		case !addr.IsUnspecified():
+		case addr.Is4():
+			all = append(all, netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+		default:
+			all = append(all, netip.IPv6Loopback())
+		}
+	}
+	return all
+}
+
 // numbers reads up to four numbers between dots, of which the last one fills what
 // is left of the address. The base is 10, or 0 for one that the number tells.
 func numbers(host string, base int) (netip.Addr, bool) {

@@ -14,6 +14,7 @@ func TestEverySpellingOfAnAddressIsMet(t *testing.T) {
 			"127.0.0.1", "127.0.0.1.", "127.0.0.1..", "127.1", "127.0.1", "2130706433", "0x7f.0.0.1", "0x7F000001", "0177.0.0.1", "0177.0.0.01",
 			"127.000.000.001", "017700000001", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:7f00:0001]", "[64:ff9b::7f00:1]", "localhost", "LOCALHOST.", "a.b.localhost",
 			"１２７.0.0.1", "127。0。0。1", "127．0．0．1",
+			"0.0.0.0", "0", "0x0", "00.0", "[::ffff:0.0.0.0]", "[64:ff9b::]", // connects to this machine
 		} {
 			if rules.Allow(host + ":80") {
 				t.Errorf("%s is denied, and %s is allowed", denied, host)
@@ -147,4 +148,19 @@ func FuzzTargets(f *testing.F) {
 			t.Errorf("%q becomes %q and %q", host, Fold(host), again)
 		}
 	})
+}
+
+func TestNoAddressInParticularIsThisMachine(t *testing.T) {
+	v6 := parsed(t, nil, []string{"::1"})
+	if v6.Allow("[::]:80") || v6.Allow("[0:0::0]:80") || !v6.Allow("0.0.0.0:80") || !v6.Allow("[::2]:80") {
+		t.Error("::1 is denied, and :: leads to it")
+	}
+	for _, at := range []string{"0.0.0.0:80", "[::ffff:0.0.0.0]:80", "[64:ff9b::]:80"} {
+		if v4 := parsed(t, nil, []string{"127.0.0.0/8"}); !v4.Denies(netip.MustParseAddrPort(at)) {
+			t.Errorf("127.0.0.0/8 is denied, and what a name leads to is %s", at)
+		}
+	}
+	if only := parsed(t, []string{"0.0.0.0", "127.0.0.1"}, nil); !only.Allow("0.0.0.0:80") {
+		t.Error("both are allowed, and 0.0.0.0 is not")
+	}
 }
