@@ -30,7 +30,7 @@ func (d *Dialer) dial(ctx context.Context, p *pool.Spec) (*tcp.Conn, error) {
 		share := time.Now().Add(left / time.Duration(len(addrs)-i))
 		at := netip.AddrPortFrom(ip, p.Port)
 		if p.Scheme == pool.Direct && d.Shun != nil && d.Shun(at) {
-			failed = worse(failed, &Error{Signal: pool.DialRefused, Err: errShunned})
+			failed = worse(failed, &Error{Signal: pool.DialRefused, Err: ErrShunned})
 			continue
 		}
 		conn, err := tcp.Dial(ctx, at, share)
@@ -47,7 +47,8 @@ func (d *Dialer) dial(ctx context.Context, p *pool.Spec) (*tcp.Conn, error) {
 	return nil, failed
 }
 
-var errShunned = errors.New("the target has an address that must not be connected to")
+// ErrShunned is why a target was not connected without a proxy; see Dialer.Shun.
+var ErrShunned = errors.New("the target has an address that must not be connected to")
 
 // worse chooses which failure speaks for a proxy with several addresses: the
 // first, as it is the address everyone else would use. A local fault is

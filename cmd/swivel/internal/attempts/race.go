@@ -212,6 +212,8 @@ func (r *race[T]) failed(ctx context.Context, a arrival[T], end time.Time) error
 		return fmt.Errorf("%w: %w", ErrClientGone, a.err)
 	case fault.Signal == pool.HandshakeLoop: // every further attempt would go round too
 		return reply.Loop("the proxies lead back here: a list holds a proxy that asks this one")
+	case errors.Is(a.err, upstream.ErrShunned):
+		return reply.TargetDenied("the target leads to an address that this proxy does not connect to")
 	case x.pool.TargetToBlame():
 		return reply.TargetDown()
 	case errors.As(a.err, &final):

@@ -2,6 +2,7 @@ package front
 
 import (
 	"net"
+	"net/netip"
 	"testing"
 
 	"swivel/cmd/swivel/internal/attempts"
@@ -35,6 +36,21 @@ func TestDirectServesTunnelsAndPlainRequests(t *testing.T) {
 		line := r.logged(1)
 		if got := line.signals(); got != "dial_refused/failure first_byte/success" && got != "dial_refused/failure response/success" {
 			t.Errorf("%s: signals %s", method, got)
+		}
+	}
+}
+
+// TestNameThatLeadsToADeniedAddressIsRefused, and not said to be unreachable.
+func TestNameThatLeadsToADeniedAddressIsRefused(t *testing.T) {
+	r := newRig(t)
+	r.attempts.OnExhausted = attempts.Direct
+	r.shun = func(netip.AddrPort) bool { return true }
+	r.start(refusing(t) + "\n")
+	for _, head := range []string{connectHead("127.0.0.9:443"), "GET http://127.0.0.9/ HTTP/1.1\r\nHost: 127.0.0.9\r\n\r\n"} {
+		c := r.dial()
+		c.send(head)
+		if resp, _ := c.reply(); resp.StatusCode != 403 || resp.Header.Get("X-Swivel-Error") != "target_denied" {
+			t.Errorf("%s %v", resp.Status, resp.Header)
 		}
 	}
 }

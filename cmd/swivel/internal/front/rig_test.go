@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"os"
 	"strings"
 	"sync"
@@ -44,6 +45,7 @@ type rig struct {
 	settings Settings
 	attempts attempts.Settings
 	timeouts upstream.Timeouts
+	shun     func(netip.AddrPort) bool // what must not be connected without a proxy
 	options  pool.Options
 	idle     time.Duration // of tunnels
 	users    []string      // name:password
@@ -98,6 +100,7 @@ func (r *rig) start(lines ...string) {
 		}
 	})
 	dialer := upstream.NewDialer(r.timeouts)
+	dialer.Shun = r.shun
 	r.registry = tunnel.NewRegistry(r.idle, &loop.Workers)
 	transports := upstream.NewTransports(dialer, r.attempts.Response)
 	r.front = &Front{
