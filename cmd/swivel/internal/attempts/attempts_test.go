@@ -289,3 +289,26 @@ func TestARunInThePlaceOfOneThatServedIsARetry(t *testing.T) {
 		x.Reached(again, pool.FirstByte, 0)
 	})
 }
+
+// One that must not be repeated is told all that was tried for it, and 504 only when
+// all of it ran out of time.
+func TestUnrepeatableRequestIsToldAllAttempts(t *testing.T) {
+	for want, before := range map[string]error{
+		"attempts_spent: 2 attempts failed: 1 could not connect to the proxy, 1 got no answer in time": fails(pool.DialRefused),
+		"timeout: 2 attempts, none answered in time":                                                   fails(pool.DialTimeout),
+	} {
+		loop, _ := newLoop(t, 3, limits)
+		x := loop.Begin(pool.Request{ID: "id", Target: "example.test:80"})
+		tries := 0
+		_, err := run(context.Background(), x, func(context.Context, *pool.Lease) error {
+			if tries++; tries == 1 {
+				return before
+			}
+			return &Final{fails(pool.ResponseTimeout)}
+		})
+		x.End()
+		if err == nil || err.Error() != want+"; the request was sent, and it is not safe to repeat" || tries != 2 {
+			t.Errorf("%v after %d tries", err, tries)
+		}
+	}
+}

@@ -217,10 +217,7 @@ func (r *race[T]) failed(ctx context.Context, a arrival[T], end time.Time) error
 	case x.pool.TargetToBlame():
 		return reply.TargetDown()
 	case errors.As(a.err, &final):
-		if fault.Signal.Timeout() {
-			return reply.Timeout(len(x.pool.Attempts()))
-		}
-		return reply.NotRepeatable()
+		return x.spent(false).NotRepeatable()
 	case r.running > 0:
 		return nil
 	case !x.mayRetry(a.lease):

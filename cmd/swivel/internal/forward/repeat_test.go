@@ -68,6 +68,41 @@ func TestPOSTIsSentAtMostOnce(t *testing.T) {
 	}
 }
 
+// That a POST is not repeated does not hide why it failed.
+func TestUnrepeatedPOSTIsToldWhatItsAttemptRanInto(t *testing.T) {
+	const unsafe = "; the request was sent, and it is not safe to repeat"
+	for _, c := range []struct {
+		name       string
+		play       func(*peer)
+		text, kind string
+	}{
+		{"credentials rejected", answering("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n", ""),
+			"had the credentials in the list rejected by the proxy", "proxy_configuration_error"},
+		{"the proxy names the target", answering("HTTP/1.1 503 No\r\nX-Squid-Error: ERR_DNS_FAIL 0\r\nContent-Length: 0\r\n\r\n", ""),
+			"did not reach the target", "destination_unavailable"},
+		{"throttled by the proxy", answering("HTTP/1.1 429 No\r\nProxy-Status: p; error=http_request_denied\r\nContent-Length: 0\r\n\r\n", ""),
+			"met a proxy that wants a pause", "destination_unavailable"},
+		{"hung up", deaths[4].play, "met a proxy that hung up", "connection_terminated"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := serve(t, normal, c.play)
+			r := newRig(t, limits{}, s.spec())
+			client := r.dial()
+			client.write(crlf(post + "Content-Length: 1\n\nx"))
+			head, body := client.response()
+			if want := "1 attempt failed: 1 " + c.text + unsafe; !strings.Contains(body, want) {
+				t.Errorf("the text is %q", body)
+			}
+			if got := field(head, "Proxy-Status"); status(head) != "502" || got != "swivel; error="+c.kind {
+				t.Errorf("the client got %q", head)
+			}
+			if n := len(s.requests()); n != 1 {
+				t.Errorf("the POST was sent %d times", n)
+			}
+		})
+	}
+}
+
 // A body is sent again whole or not at all.
 func TestPUTIsRepeatedOnlyWithItsWholeBody(t *testing.T) {
 	for _, size := range []int{0, 1 << 10, 64 << 10, 1 << 20} {

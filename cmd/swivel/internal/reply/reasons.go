@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,19 +14,19 @@ import (
 func AttemptsSpent(tried []pool.Signal) *Error {
 	e := &Error{Status: 502, Code: "attempts_spent", proxyStatus: "destination_unavailable",
 		Text: attempts(len(tried)) + " failed: " + reasons(tried)}
-	if len(tried) > 0 && only(tried, pool.HandshakeAuth) {
+	switch {
+	case len(tried) == 0:
+	case only(tried, pool.HandshakeAuth):
 		e.proxyStatus = "proxy_configuration_error"
+	case only(tried, pool.ResponseClosed, pool.ResponseCut):
+		e.proxyStatus = "connection_terminated"
 	}
 	return e
 }
 
-func only(tried []pool.Signal, s pool.Signal) bool {
-	for _, one := range tried {
-		if one != s {
-			return false
-		}
-	}
-	return true
+// only says whether all that was tried ran into one of these.
+func only(tried []pool.Signal, these ...pool.Signal) bool {
+	return !slices.ContainsFunc(tried, func(s pool.Signal) bool { return !slices.Contains(these, s) })
 }
 
 // reasons counts the reasons, in the order in which they first came up.

@@ -68,11 +68,12 @@ func Loop(text string) *Error {
 	return &Error{Status: 508, Code: "loop", Text: text, proxyStatus: "proxy_loop_detected"}
 }
 
-// NotRepeatable means that the proxy failed after the request was on its way,
-// and that sending it again might do the same thing twice.
-func NotRepeatable() *Error {
-	return &Error{Status: 502, Code: "attempts_spent", proxyStatus: "connection_terminated",
-		Text: "the proxy failed after the request was sent, and it is not safe to repeat"}
+// NotRepeatable is e of an exchange that ended because its request was on its way
+// when the proxy failed: to send it again might do the same thing twice.
+func (e *Error) NotRepeatable() *Error {
+	said := *e
+	said.Text += "; the request was sent, and it is not safe to repeat"
+	return &said
 }
 
 // TargetDown means that the proxies themselves say the target is the problem.

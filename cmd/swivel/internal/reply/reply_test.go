@@ -35,7 +35,8 @@ var every = []row{
 	{"loop", Loop("the target is swivel itself"), 508, "loop", ""},
 	{"one proxy tried", AttemptsSpent([]pool.Signal{pool.HandshakeAuth}), 502, "attempts_spent", ""},
 	{"several proxies tried", AttemptsSpent([]pool.Signal{pool.DialRefused, pool.DialRefused, pool.HandshakeGateway}), 502, "attempts_spent", ""},
-	{"not repeatable", NotRepeatable(), 502, "attempts_spent", ""},
+	{"not repeatable", AttemptsSpent([]pool.Signal{pool.ResponseClosed}).NotRepeatable(), 502, "attempts_spent", ""},
+	{"not repeatable, in time", Timeout(1).NotRepeatable(), 504, "timeout", ""},
 	{"target down", TargetDown(), 502, "target_down", ""},
 	{"timeout", Timeout(3), 504, "timeout", ""},
 	{"no proxy, now", NoProxy(0), 503, "no_proxy", "1"},
@@ -144,7 +145,25 @@ func TestTheTextSaysWhatTheAttemptsRanInto(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	once := AttemptsSpent([]pool.Signal{pool.HandshakeAuth})
+	if got := once.NotRepeatable().Text; got != once.Text+"; the request was sent, and it is not safe to repeat" {
+		t.Errorf("%q", got)
+	}
 	if got := Timeout(1).Text; got != "1 attempt, none answered in time" {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestProxyStatusSaysWhatAllAttemptsRanInto(t *testing.T) {
+	for want, tried := range map[string][][]pool.Signal{
+		"proxy_configuration_error": {{pool.HandshakeAuth}, {pool.HandshakeAuth, pool.HandshakeAuth}},
+		"connection_terminated":     {{pool.ResponseClosed}, {pool.ResponseCut, pool.ResponseClosed}},
+		"destination_unavailable":   {nil, {pool.TargetNamed}, {pool.HandshakeAuth, pool.DialRefused}, {pool.ResponseClosed, pool.HandshakeAuth}},
+	} {
+		for _, signals := range tried {
+			if got := AttemptsSpent(signals).NotRepeatable().proxyStatus; got != want {
+				t.Errorf("%v: %q, want %q", signals, got, want)
+			}
+		}
 	}
 }
