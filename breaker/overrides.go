@@ -47,6 +47,14 @@ func (o *Overrides) Set(key, value string) (known bool, err error) {
 	return false, nil
 }
 
+// Keys returns the keys that Set knows, in the order of Settings.
+func Keys() (keys []string) {
+	for _, k := range keyed {
+		keys = append(keys, k.key)
+	}
+	return keys
+}
+
 // With returns s with what o names replaced. Each value may be fine and the
 // whole not (an open_timeout above the maximum): Validate the result.
 func (s Settings) With(o Overrides) Settings {

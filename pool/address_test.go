@@ -122,7 +122,9 @@ func TestRefusedAddresses(t *testing.T) {
 	long := strings.Repeat("a", 64)
 	for _, c := range []struct{ name, line, reason string }{
 		{"unknown scheme", "ss://s3cret@127.0.0.1:1", `unknown scheme "ss": use http,`},
-		{"scheme only", "what://x", `unknown scheme "what"`},
+		{"scheme only", "vmess://x", `unknown scheme "vmess"`},
+		{"scheme with a slip", "htpp://user1:s3cret@h:1", `unknown scheme "htpp": use http,`},
+		{"password in front of ://", "s3cret://x@h:80", "unknown scheme: use http,"},
 		{"no scheme before ://", "://127.0.0.1:1", "path, query or fragment"},
 		{"no host behind the scheme", "http://", "host"},
 		{"word", "hello", "no port"},

@@ -93,7 +93,7 @@ func (l *List) clashRecord(entry *yaml.Node) (*record, error) {
 		r.scheme = "https"
 	case kind == "http" || kind == "socks5":
 		r.scheme = kind
-	case nameKey(kind) == `"`+kind+`"`:
+	case isForeign(kind):
 		return nil, fmt.Errorf("type %s is not supported", kind)
 	default:
 		return nil, errOtherType

@@ -3,13 +3,16 @@ package pool
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"swivel/breaker"
+	"swivel/pool/spelling"
 )
 
 // maxWeight bounds weights so that a pool's sum stays finite and exact enough
@@ -57,7 +60,7 @@ func setKey(s *Spec, key, value string) error {
 	}
 	known, err := s.Breaker.Set(key, value)
 	if !known {
-		return fmt.Errorf("unknown key %s", nameKey(key))
+		return unknownKey(key)
 	}
 	return err
 }
@@ -75,8 +78,18 @@ func isAttribute(word string) bool {
 	return known
 }
 
-// nameKey returns key for a message, unless it does not look like one: then it
-// may be anything, even the end of a password that held a blank.
+// unknownKey names a key only if it is a slip of a known one: else it may be
+// anything, even the end of a password that held a blank.
+func unknownKey(key string) error {
+	known := append(slices.Sorted(maps.Keys(setters)), breaker.Keys()...)
+	if near := spelling.Near(key, known); near != "" {
+		return fmt.Errorf("unknown key %q: is %s meant?", key, near)
+	}
+	return fmt.Errorf("unknown key: it is none of %s", strings.Join(known, ", "))
+}
+
+// nameKey returns the name of a field for a message, unless it does not look like
+// one: then it may be anything.
 func nameKey(key string) string {
 	if len(key) > 32 || strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") != "" {
 		return "that is no word"

@@ -68,9 +68,12 @@ func TestWeightZeroDrains(t *testing.T) {
 
 func TestRefusedKeys(t *testing.T) {
 	for _, c := range []struct{ name, attributes, reason string }{
-		{"unknown key", "colour=red", `unknown key "colour"`},
-		{"key in upper case", "Weight=1", `unknown key "Weight"`},
-		{"key that may be the end of a password", "s3c/ret=1", "unknown key that is no word"},
+		{"unknown key", "colour=red", "unknown key: it is none of ca, city, "},
+		{"key in upper case", "Weight=1", `unknown key "Weight": is weight meant?`},
+		{"key with a slip", "wieght=1", `unknown key "wieght": is weight meant?`},
+		{"breaker's key with a slip", "open_timout=1", `unknown key "open_timout": is open_timeout meant?`},
+		{"end of a password with a blank", "s3cret=", "unknown key: it is none of"},
+		{"two letters of a password with a blank", "s3=x", "unknown key: it is none of"},
 		{"word without a value", "fast", "no key=value"},
 		{"value without a key", "=1", "no key=value"},
 		{"comment that is none", "// note", "no key=value"},

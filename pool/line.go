@@ -32,7 +32,8 @@ var errControl = errors.New("the line holds a control byte: it is no text, or no
 // anything. What is in the credentials then may be a template: see Spec.For.
 //
 // A blank line or a comment (#, ; or //) gives no specs and no error. Errors
-// never quote the line, except for an unknown scheme, key or variable's name.
+// never quote the line, except for the name of a variable, of a scheme that others
+// speak, and of a scheme or key that is nearly one of ours.
 func ParseLine(line string, env Env) ([]*Spec, error) {
 	p := lineParser{env: env}
 	return p.appendSpecs(nil, line)

@@ -82,7 +82,7 @@ func (l *List) LineOf(s *Spec) int {
 }
 
 // LineError is a line that was refused. It holds no credentials, nor any other
-// text of the line but the names of an unknown scheme, key or variable.
+// text of the line but the few names that ParseLine's errors have.
 type LineError struct {
 	Line   int // counted from 1
 	Reason string

@@ -40,11 +40,11 @@ func TestListFromAWindowsPanel(t *testing.T) {
 }
 
 func TestBadLineDoesNotSpoilTheList(t *testing.T) {
-	list := parseText(t, "http://127.0.0.1:7001\n\n   \nwhat://u:s3cret@x\nsocks5://127.0.0.1:7005\n")
+	list := parseText(t, "http://127.0.0.1:7001\n\n   \nvless://u:s3cret@x\nsocks5://127.0.0.1:7005\n")
 	if got := addresses(list.Specs); got != "127.0.0.1:7001 127.0.0.1:7005" {
 		t.Error(got)
 	}
-	if len(list.Skipped) != 1 || list.Skipped[0].Line != 4 || !strings.Contains(list.Skipped[0].Reason, `"what"`) {
+	if len(list.Skipped) != 1 || list.Skipped[0].Line != 4 || !strings.Contains(list.Skipped[0].Reason, `"vless"`) {
 		t.Errorf("skipped %v", list.Skipped)
 	}
 	if got := list.Skipped[0].Error(); !strings.HasPrefix(got, "line 4: unknown scheme") || strings.Contains(got, leak) {
@@ -89,12 +89,12 @@ func TestOverlongLineIsSkippedAndTheRestRead(t *testing.T) {
 }
 
 func TestNothingUsableSaysWhy(t *testing.T) {
-	text := "# list\nwhat://u:s3cret@x\nfoo\nh:s3cret\nbar\nbaz\n"
+	text := "# list\nvless://u:s3cret@x\nfoo\nh:s3cret\nbar\nbaz\n"
 	list, err := ParseList(strings.NewReader(text), nil)
 	if !errors.Is(err, ErrNoProxies) || len(list.Skipped) != 5 {
 		t.Fatalf("%v, skipped %v", err, list.Skipped)
 	}
-	for _, part := range []string{"read 6 lines", "refused 5", `line 2: unknown scheme "what"`, "line 3:", "line 4:", "and 2 more"} {
+	for _, part := range []string{"read 6 lines", "refused 5", `line 2: unknown scheme "vless"`, "line 3:", "line 4:", "and 2 more"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q lacks %q", err, part)
 		}

@@ -2,7 +2,11 @@ package pool
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+
+	"swivel/pool/spelling"
 )
 
 // schemeNames are the spellings of String, by Scheme.
@@ -70,13 +74,37 @@ func cutScheme(text string) (scheme Scheme, rest string, found bool, err error) 
 	}
 	scheme, known := lookupScheme(name)
 	if !known {
-		return HTTP, "", false, fmt.Errorf("unknown scheme %q: use http, https, socks4, socks4a, socks5, socks5h or socks", name)
+		return HTTP, "", false, unknownScheme(name)
 	}
 	return scheme, rest, true, nil
 }
 
+// schemes are what a list may say.
+var schemes = []string{"http", "https", "socks4", "socks4a", "socks5", "socks5h", "socks"}
+
+// foreign are what subscriptions and exports have that swivel does not speak.
+var foreign = []string{
+	"ss", "ssr", "shadowsocks", "vmess", "vless", "trojan", "trojan-go", "hysteria", "hysteria2", "hy2", "tuic", "wireguard", "wg",
+	"anytls", "juicity", "mieru", "naive", "naive+https", "naive+quic", "shadowtls", "snell", "sudoku", "masque", "ssh", "quic", "http2", "http3",
+	"h2", "ws", "wss", "tcp", "udp", "tls", "ssl", "ftp", "ftps", "sftp", "direct", "dns",
+}
+
+// isForeign reports whether name, in any case, is known, and as nothing that
+// swivel speaks: then a message may quote it.
+func isForeign(name string) bool { return slices.Contains(foreign, strings.ToLower(name)) }
+
+// unknownScheme names a scheme only if it is one, or a slip of one: else it may be
+// a user.
+func unknownScheme(name string) error {
+	named := ""
+	if isForeign(name) || spelling.Near(name, schemes) != "" {
+		named = " " + strconv.Quote(name)
+	}
+	return fmt.Errorf("unknown scheme%s: use http, https, socks4, socks4a, socks5, socks5h or socks", named)
+}
+
 // schemeLike reports whether name follows the grammar of RFC 3986 section 3.1.
-// The length limit keeps long tokens, which are no scheme, out of messages.
+// What is longer is none that anybody uses.
 func schemeLike(name string) bool {
 	if name == "" || len(name) > 16 || !isLetter(name[0]) {
 		return false

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"swivel/pool/spelling"
 )
 
 // Misspelt says of variables, as NAME or NAME=value, which begin like ours but are
@@ -45,35 +47,9 @@ func keysOf(c Config) (keys []string) {
 
 // meant asks whether the nearest of the known names is meant, if one is near.
 func meant(name string, known []string) string {
-	best, near := "", 3 // of edits that are no slip any more
-	for _, one := range known {
-		if d := distance(name, one); d < near {
-			best, near = one, d
-		}
-	}
-	if best == "" {
+	near := spelling.Near(name, known)
+	if near == "" {
 		return ""
 	}
-	return "; is " + best + " meant?"
-}
-
-// distance is how many letters have to be changed, added or left out (V.
-// Levenshtein, 1965).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal, row[j+1] = row[j+1], min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return "; is " + near + " meant?"
 }
