@@ -23,7 +23,7 @@ const (
 	HandshakeThrottled   // 429, or 503 with Retry-After, from the proxy itself
 	HandshakeDenied      // 403, SOCKS "not allowed by ruleset"
 	HandshakeRejected    // 3xx, 501, other 4xx
-	HandshakeLoop        // 508: the request comes round, to a swivel that had it before
+	HandshakeLoop        // 508 of a swivel: the request comes round, to one that had it before
 	HandshakeUnsupported // SOCKS command or address type not supported
 	HandshakeGateway     // 408, 500, 502, 503, 504
 	HandshakeClosed      // closed or reset without an answer
@@ -124,7 +124,9 @@ func (s Signal) Doubtful() bool { return s == TargetNamed || signalTable[s].mean
 func (s Signal) dial() bool { return s >= DialRefused && s <= DialTLS }
 
 // stays says that another connection to the proxy would find the same.
-func (s Signal) stays() bool { return s.dial() || s == HandshakeUnsupported }
+func (s Signal) stays() bool {
+	return s.dial() || s == HandshakeUnsupported || s == HandshakeLoop
+}
 
 // outcome is the breaker's word for a signal that needs no second opinion.
 func (s Signal) outcome() (o breaker.Outcome, doubt bool) {

@@ -44,7 +44,8 @@ func httpRows() []row {
 		answer("404", status("404 Not Found"), pool.HandshakeRejected, 404),
 		answer("405", status("405 Method Not Allowed"), pool.HandshakeRejected, 405),
 		answer("501", status("501 Not Implemented"), pool.HandshakeRejected, 501),
-		answer("508", status("508 Loop Detected"), pool.HandshakeLoop, 508),
+		answer("508 of a swivel", status("508 Loop Detected", "X-Swivel-Error: loop"), pool.HandshakeLoop, 508),
+		answer("508", status("508 Resource Limit Is Reached"), pool.HandshakeRejected, 508),
 		answer("520", status("520 Unknown"), pool.HandshakeRejected, 520),
 
 		answer("another protocol's greeting", "SSH-2.0-OpenSSH_9.6\r\n", pool.HandshakeGarbage, 0),

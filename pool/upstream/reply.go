@@ -34,10 +34,10 @@ func ReplySignal(resp *http1.Response, now time.Time) (pool.Signal, time.Duratio
 		return pool.HandshakeThrottled, rest
 	case 408, 500, 502, 503, 504:
 		return gatewaySignal(resp, now)
-	case 508:
-		return pool.HandshakeLoop, 0
 	default:
 		switch {
+		case s == 508 && resp.Fields.Get("X-Swivel-Error") == "loop": // others say 508 of other things, too
+			return pool.HandshakeLoop, 0
 		case s < 200:
 			return pool.HandshakeGarbage, 0
 		case s < 300:

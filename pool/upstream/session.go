@@ -126,16 +126,6 @@ func (s *session) clientError() error {
 	return s.pump.clientError()
 }
 
-// appendEcho appends the hops to the head of a request that has passed a swivel, or
-// may have come round.
-func (s *session) appendEcho(head []byte, hops int) []byte {
-	var again bool
-	if s.echo, again = s.transport.echoes.sent(head); !again && hops == 0 {
-		return head
-	}
-	return appendHops(http1.AppendField(head, "Connection", HopsField), hops)
-}
-
 var heads = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
 // send writes the head, and the body if it is held, in one go.
@@ -154,11 +144,16 @@ func (s *session) send(r *Request) error {
 		b = http1.AppendField(b, "Connection", "Upgrade")
 		b = http1.AppendField(b, "Upgrade", r.Upgrade)
 	}
+	again := false
+	if !viaTunnel && isNear(s.conn) { // before what is not the client's and may differ each time
+		s.echo, again = s.transport.echoes.sent(b)
+		again = again || r.Hops > 0
+	}
 	if s.proxy.HasAuth && !viaTunnel {
 		b = append(AppendBasic(append(b, "Proxy-Authorization: "...), s.proxy), "\r\n"...)
 	}
-	if !viaTunnel && isNear(s.conn) {
-		b = s.appendEcho(b, r.Hops)
+	if again { // it has passed a swivel, or may have come round
+		b = appendHops(http1.AppendField(b, "Connection", HopsField), r.Hops)
 	}
 	b = append(b, "\r\n"...)
 	b = append(b, r.Held...)

@@ -210,8 +210,8 @@ func (r *race[T]) failed(ctx context.Context, a arrival[T], end time.Time) error
 	switch {
 	case ctx.Err() != nil || fault.Signal == pool.ClientGone:
 		return fmt.Errorf("%w: %w", ErrClientGone, a.err)
-	case fault.Signal == pool.HandshakeLoop: // every further attempt would go round too
-		return reply.Loop("the proxies lead back here: a list holds a proxy that asks this one")
+	case fault.Signal == pool.HandshakeLoop && (x.Hops > 0 || errors.As(a.err, &final)):
+		return leadsBack() // others are tried where the client came in only, and not at every hop
 	case errors.Is(a.err, upstream.ErrShunned):
 		return reply.TargetDenied("the target leads to an address that this proxy does not connect to")
 	case x.pool.TargetToBlame():
@@ -289,6 +289,14 @@ func (x *Exchange) Failed(l *pool.Lease, err error) pool.Fault {
 	return fault
 }
 
+func allAre(signals []pool.Signal, s pool.Signal) bool {
+	return !slices.ContainsFunc(signals, func(one pool.Signal) bool { return one != s })
+}
+
+func leadsBack() *reply.Error {
+	return reply.Loop("the proxies lead back here: a list holds a proxy that asks this one")
+}
+
 // spent is the answer when nobody is left to try; outOfTime says that attempts
 // are still on the way.
 func (x *Exchange) spent(outOfTime bool) *reply.Error {
@@ -313,8 +321,10 @@ func (x *Exchange) spent(outOfTime bool) *reply.Error {
 	switch {
 	case timeouts == len(tried):
 		return reply.Timeout(len(tried))
-	case !slices.ContainsFunc(signals, func(s pool.Signal) bool { return s != pool.LocalFault }):
+	case allAre(signals, pool.LocalFault):
 		return reply.LocalFault()
+	case allAre(signals, pool.HandshakeLoop):
+		return leadsBack()
 	}
 	spent := reply.AttemptsSpent(signals)
 	spent.RetryAfter = x.pool.RetryAfter(time.Now()) // 0 while somebody can be tried

@@ -60,6 +60,8 @@ func reason(s pool.Signal) string {
 		return "met a proxy that does not serve this target"
 	case pool.HandshakeGateway, pool.HandshakeFailed, pool.TargetNamed:
 		return "did not reach the target"
+	case pool.HandshakeLoop:
+		return "met a proxy that leads back here"
 	case pool.HandshakeClosed, pool.TunnelClosed, pool.ResponseClosed, pool.ResponseCut:
 		return "met a proxy that hung up"
 	case pool.HandshakeTimeout, pool.TunnelSilent, pool.ResponseTimeout:
