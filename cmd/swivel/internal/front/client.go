@@ -276,6 +276,9 @@ func (c *client) plain(r *request) bool {
 		return false
 	}
 	r.target = target.authority
+	if ends(&c.req) {
+		return c.options(r)
+	}
 	x, refused := c.begin(r)
 	if refused != nil {
 		c.refuse(r, refused)

@@ -160,21 +160,27 @@ func (c *client) turnAway(r *request, e *reply.Error) (again bool) {
 		return false
 	}
 	c.tellRefusal(r, e, e.AppendOpen(nil, r.id, r.method))
+	return c.skip(length)
+}
+
+// skip reads the body of a request that is answered, so that the next one may
+// follow.
+func (c *client) skip(length int64) bool {
 	_ = c.conn.SetWriteDeadline(time.Time{})
 	_ = c.conn.SetReadDeadline(time.Now().Add(skipTimeout))
 	_, err := io.CopyN(io.Discard, c.br, length)
 	return err == nil
 }
 
-// The body of a refused request is read to keep the connection, up to that much
-// and for that long.
+// The body of a request that is answered here is read to keep the connection, up to
+// that much and for that long.
 const (
 	maxSkipped  = 64 << 10
 	skipTimeout = 5 * time.Second
 )
 
-// skippable says whether the next request can be found behind this one, and how
-// many bytes of body lie between. Behind a CONNECT there may be data for the
+// skippable says whether the next request can be found behind this one, when that is
+// answered here, and how many bytes of body lie between. Behind a CONNECT there may be data for the
 // target already, and a client that expects a 100 may send its body or not.
 func (c *client) skippable(r *request) (length int64, ok bool) {
 	framing, err := c.req.Framing()

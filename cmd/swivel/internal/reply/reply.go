@@ -208,3 +208,14 @@ func (e *Error) append(dst []byte, requestID, method, closing string) []byte {
 	}
 	return append(dst, body...)
 }
+
+// AppendOptions appends the answer to an OPTIONS that may not be forwarded: what
+// this proxy serves. Methods that it does not list are served too, but TRACE.
+func AppendOptions(dst []byte, requestID string, closing bool) []byte {
+	dst = append(dst, "HTTP/1.1 200 OK\r\nAllow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, CONNECT\r\nContent-Length: 0\r\nX-Request-Id: "...)
+	dst = append(dst, requestID...)
+	if closing {
+		dst = append(dst, "\r\nConnection: close"...)
+	}
+	return append(dst, "\r\n\r\n"...)
+}
