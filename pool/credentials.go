@@ -13,7 +13,7 @@ var (
 	errEscape   = errors.New("bad percent escape in the credentials: write a plain % as %25")
 	errEmpty    = errors.New("the credentials are empty once their variables are filled in")
 	errNUL      = errors.New("socks4 cannot send credentials that hold a NUL")
-	errTooLarge = errors.New("socks5 cannot send a user or password of more than 255 bytes, with placeholders filled in")
+	errTooLarge = errors.New("socks5 cannot send a user or password of more than 255 bytes")
 )
 
 // Env looks a variable of the environment up; os.LookupEnv is one. A nil Env
@@ -63,7 +63,7 @@ func sendable(scheme Scheme, user, password string) error {
 			return errNUL
 		}
 	case SOCKS5: // RFC 1929 has one byte for each length
-		if len(longest(user)) > 255 || len(longest(password)) > 255 {
+		if len(shortest(user)) > 255 || len(shortest(password)) > 255 {
 			return errTooLarge
 		}
 	}

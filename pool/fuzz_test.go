@@ -142,7 +142,7 @@ func checkSpec(t *testing.T, s *Spec) {
 	if filled == s == s.Templated() {
 		t.Errorf("templated %v, but filled with %q %q", s.Templated(), filled.User, filled.Password.Reveal())
 	}
-	if s.Scheme.canonical() == SOCKS5 && (len(filled.User) > 255 || len(filled.Password) > 255) {
+	if s.Scheme.canonical() == SOCKS5 && !s.Templated() && (len(filled.User) > 255 || len(filled.Password) > 255) {
 		t.Errorf("%d and %d bytes of credentials", len(filled.User), len(filled.Password))
 	}
 	back, err := ParseLine(s.Identity(), nil)

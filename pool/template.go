@@ -146,14 +146,11 @@ func safeText(text string) string {
 	}, text)
 }
 
-// maxRandom is how long the random text of an attempt may be.
-const maxRandom = 32
-
-// longest returns the longest that a template can become.
-func longest(template string) string {
+// shortest returns the shortest that a template can become: what is longer depends
+// on what clients ask for.
+func shortest(template string) string {
 	if strings.IndexByte(template, '{') < 0 {
 		return template
 	}
-	word, place := strings.Repeat("x", maxRandom), strings.Repeat("x", route.MaxValue)
-	return (&fillings{word, word, place, place, place}).fill(template)
+	return (&fillings{sessionHole: "x", randomHole: "x"}).fill(template)
 }

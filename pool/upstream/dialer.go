@@ -86,7 +86,7 @@ func (d *Dialer) Tunnel(ctx context.Context, p *pool.Spec, target string, hops i
 			return nil, socks4(ph, conn, p, t)
 		})
 	case pool.SOCKS5, pool.SOCKS5H:
-		if err := fitsSOCKS5(t); err != nil {
+		if err := fitsSOCKS5(p, t); err != nil {
 			return nil, err
 		}
 		return d.open(ctx, p, func(ph *phase, conn net.Conn) ([]byte, error) {

@@ -163,6 +163,8 @@ func TestRefusedBeforeContact(t *testing.T) {
 		{name: "SOCKS4a to IPv6", scheme: pool.SOCKS4A, target: "[::1]:8000", want: pool.HandshakeUnsupported},
 		{name: "SOCKS4 to a long name", scheme: pool.SOCKS4, target: long, want: pool.HandshakeUnsupported},
 		{name: "SOCKS5 to a long name", scheme: pool.SOCKS5, target: long, want: pool.HandshakeUnsupported},
+		{name: "template that outgrew SOCKS5", scheme: pool.SOCKS5, user: strings.Repeat("u", 256) + ":", target: "a.test:80", want: pool.HandshakeUnsupported},
+		{name: "password that outgrew SOCKS5", scheme: pool.SOCKS5H, user: "u:" + strings.Repeat("p", 256), target: "a.test:80", want: pool.HandshakeUnsupported},
 		{name: "NUL in a user id", scheme: pool.SOCKS4, user: "us\x00er:", target: "a.test:80", want: pool.HandshakeAuth},
 		{name: "no port", target: "a.test", want: pool.LocalFault},
 		{name: "port 0", target: "a.test:0", want: pool.LocalFault},

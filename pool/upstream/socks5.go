@@ -11,10 +11,15 @@ import (
 )
 
 // fitsSOCKS5 says, before the proxy is bothered, what SOCKS5 cannot carry: the
-// length of a name is one byte.
-func fitsSOCKS5(t target) error {
-	if len(t.host) > 255 {
+// length of a name is one byte, and so are those of user and password. Lists are
+// held against that when they are read; a template can become too long for what
+// one client asks for, which is no fault of the proxy.
+func fitsSOCKS5(p *pool.Spec, t target) error {
+	switch {
+	case len(t.host) > 255:
 		return &Error{Signal: pool.HandshakeUnsupported, Err: errors.New("the name is too long for SOCKS")}
+	case len(p.User) > 255 || len(p.Password.Reveal()) > 255:
+		return &Error{Signal: pool.HandshakeUnsupported, Err: errors.New("the credentials are too long for SOCKS5")}
 	}
 	return nil
 }
@@ -25,9 +30,9 @@ func fitsSOCKS5(t target) error {
 func socks5(ph *phase, conn net.Conn, p *pool.Spec, t target) error {
 	var auth *proxy.Auth
 	if p.HasAuth {
-		auth = &proxy.Auth{User: p.User, Password: p.Password.Reveal()}
+		auth = &proxy.Auth{User: "-"} // the watch knows the real ones
 	}
-	watch := &socks5Watch{Conn: conn, offersPassword: p.HasAuth}
+	watch := &socks5Watch{Conn: conn, proxy: p}
 	// The address would only appear in error texts that nobody sees.
 	dialer, err := proxy.SOCKS5("tcp", "", auth, opened{watch})
 	if err != nil {

@@ -29,34 +29,49 @@ const (
 // socks5Watch sits between x/net's client and the connection for the time of
 // the handshake. It judges every answer by its first two bytes and fails the
 // read that brought a refusal, so that the client sends nothing more: it would
-// go on with a method that was never offered.
+// go on with a method that was never offered. And it is between them where x/net
+// is stricter than curl and than the servers in use.
 type socks5Watch struct {
 	net.Conn
-	offersPassword bool
+	proxy *pool.Spec
 
 	step    socks5Step
 	method  byte
-	seen    [2]byte // how the answer to step begins
-	count   int     // bytes of it in seen
+	count   int // bytes of the answer to step that were read
 	refusal *Error
 	broken  error // the first I/O error
 }
 
 // Write notes which message of the handshake goes out. x/net writes each of
-// them at once.
+// them at once. The one with the password is replaced: x/net sends none without a
+// user.
 func (w *socks5Watch) Write(b []byte) (int, error) {
+	message := b
 	switch {
 	case w.step == stepNone:
 		w.step = stepGreeting
 	case w.step == stepGreeting && w.method == socks5MethodPassword:
 		w.step = stepPassword
+		message = socks5Password(w.proxy)
 	default:
 		w.step = stepRequest
 	}
 	w.count = 0
-	n, err := w.Conn.Write(b)
+	_, err := w.Conn.Write(message)
 	w.note(err)
-	return n, err
+	if err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// socks5Password is the message of RFC 1929. That wants a user of one byte at
+// least; but passwords without one are in use, and this is how curl sends them.
+func socks5Password(p *pool.Spec) []byte {
+	password := p.Password.Reveal()
+	b := append(make([]byte, 0, 3+len(p.User)+len(password)), socks5PasswordVersion, byte(len(p.User)))
+	b = append(append(b, p.User...), byte(len(password)))
+	return append(b, password...)
 }
 
 // Read judges what it read. It returns no bytes with a refusal, or
@@ -64,18 +79,27 @@ func (w *socks5Watch) Write(b []byte) (int, error) {
 func (w *socks5Watch) Read(b []byte) (int, error) {
 	n, err := w.Conn.Read(b)
 	w.note(err)
-	for _, c := range b[:n] {
-		if w.count == len(w.seen) || w.refusal != nil {
-			break
+	for i := range b[:n] {
+		if w.refusal = w.judge(b[i]); w.refusal != nil {
+			return 0, w.refusal
 		}
-		w.seen[w.count] = c
+		b[i] = w.strict(b[i])
 		w.count++
-		w.refusal = w.judge()
-	}
-	if w.refusal != nil {
-		return 0, w.refusal
 	}
 	return n, err
+}
+
+// strict is the next byte of an answer as x/net wants it. There are servers that
+// answer a password with version 5 or 0, and others that do not clear the reserved
+// byte of their reply; they mean the same.
+func (w *socks5Watch) strict(c byte) byte {
+	switch {
+	case w.step == stepPassword && w.count == 0:
+		return socks5PasswordVersion
+	case w.step == stepRequest && w.count == 2:
+		return 0
+	}
+	return c
 }
 
 func (w *socks5Watch) note(err error) {
@@ -84,30 +108,20 @@ func (w *socks5Watch) note(err error) {
 	}
 }
 
-// judge says what is wrong with the answer so far, nil if nothing is.
-func (w *socks5Watch) judge() *Error {
-	version := byte(socks5Version)
-	if w.step == stepPassword {
-		version = socks5PasswordVersion
-	}
-	if w.seen[0] != version {
+// judge says what is wrong with the answer whose next byte is c, nil if nothing is.
+func (w *socks5Watch) judge(c byte) *Error {
+	switch {
+	case w.count == 0 && w.step != stepPassword && c != socks5Version:
 		return &Error{Signal: pool.HandshakeGarbage, Err: errors.New("the reply is not SOCKS5")}
-	}
-	if w.count < len(w.seen) {
+	case w.count != 1:
 		return nil
-	}
-	switch code := w.seen[1]; w.step {
-	case stepGreeting:
-		w.method = code
+	case w.step == stepGreeting:
+		w.method = c
 		return w.judgeMethod()
-	case stepPassword:
-		if code != 0 {
-			return &Error{Signal: pool.HandshakeAuth, Status: int(code), Err: errors.New("SOCKS5 credentials rejected")}
-		}
-	case stepRequest:
-		if code != 0 {
-			return &Error{Signal: socks5Signal(code), Status: int(code), Err: fmt.Errorf("SOCKS5 code %#02x", code)}
-		}
+	case w.step == stepPassword && c != 0:
+		return &Error{Signal: pool.HandshakeAuth, Status: int(c), Err: errors.New("SOCKS5 credentials rejected")}
+	case w.step == stepRequest && c != 0:
+		return &Error{Signal: socks5Signal(c), Status: int(c), Err: fmt.Errorf("SOCKS5 code %#02x", c)}
 	}
 	return nil
 }
@@ -115,7 +129,7 @@ func (w *socks5Watch) judge() *Error {
 // judgeMethod takes FF and methods that were not offered alike: either way the
 // proxy wants credentials that this line does not have.
 func (w *socks5Watch) judgeMethod() *Error {
-	if w.method == socks5MethodNone || w.method == socks5MethodPassword && w.offersPassword {
+	if w.method == socks5MethodNone || w.method == socks5MethodPassword && w.proxy.HasAuth {
 		return nil
 	}
 	return &Error{Signal: pool.HandshakeAuth, Status: int(w.method), Err: fmt.Errorf("SOCKS5 method %#02x", w.method)}
@@ -136,16 +150,13 @@ func socks5Signal(code byte) pool.Signal {
 }
 
 // verdict says why the handshake failed. If neither the proxy refused nor the
-// connection broke, x/net did not like what it was given: credentials that the
-// format of RFC 1929 has no room for, or a malformed reply.
+// connection broke, x/net did not like what it was given: a malformed reply.
 func (w *socks5Watch) verdict(ph *phase) error {
 	switch {
 	case w.refusal != nil:
 		return w.refusal
 	case w.broken != nil:
 		return ph.fail(w.broken, pool.HandshakeTimeout, pool.HandshakeClosed)
-	case w.step == stepGreeting && w.method == socks5MethodPassword:
-		return &Error{Signal: pool.HandshakeAuth, Err: errors.New("the credentials do not fit SOCKS5")}
 	}
 	return &Error{Signal: pool.HandshakeGarbage, Err: errors.New("the reply is not SOCKS5")}
 }
