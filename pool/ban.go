@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// ban keeps one proxy away from one target for a while.
+// ban keeps one proxy away from one target for a while, also if it leaves the list
+// and comes back meanwhile.
 type ban struct {
-	proxy *runtime
 	id    ID
 	until time.Time
 }
@@ -58,14 +58,14 @@ func (x *Exchange) Ban(l *Lease, rest time.Duration, now time.Time) {
 // noteBan has the exchange itself heed a ban that it has brought about: also of a
 // proxy that it may try again. x.mu is held.
 func (x *Exchange) noteBan(m *Proxy, until time.Time) {
-	x.banned = slices.DeleteFunc(x.banned, func(b ban) bool { return b.proxy == m.runtime })
-	x.banned = append(x.banned, ban{m.runtime, m.ID, until})
+	x.banned = slices.DeleteFunc(x.banned, func(b ban) bool { return b.id == m.ID })
+	x.banned = append(x.banned, ban{m.ID, until})
 }
 
 // banLeft is for how long the exchange must still not use the proxy.
-func (x *Exchange) banLeft(r *runtime, now time.Time) time.Duration {
+func (x *Exchange) banLeft(m *Proxy, now time.Time) time.Duration {
 	for i := range x.banned {
-		if x.banned[i].proxy == r {
+		if x.banned[i].id == m.ID {
 			return max(0, x.banned[i].until.Sub(now))
 		}
 	}
@@ -79,7 +79,7 @@ func (x *Exchange) KeptAway(now time.Time) bool {
 	defer x.mu.Unlock()
 	s, v := x.view()
 	if home, bound := x.bound(s, v); bound {
-		return home != nil && home.usable() && x.banLeft(home.runtime, now) > 0
+		return home != nil && home.usable() && x.banLeft(home, now) > 0
 	}
 	away := int64(0)
 	for _, b := range x.banned {
@@ -94,11 +94,11 @@ func (x *Exchange) KeptAway(now time.Time) bool {
 // ban adds a ban. blameMu is held.
 func (p *Pool) ban(m *Proxy, k targetKey, name string, rest time.Duration, now time.Time) {
 	t := p.memory.trouble(k, name, now)
-	t.bans = slices.DeleteFunc(t.bans, func(b ban) bool { return b.proxy == m.runtime })
+	t.bans = slices.DeleteFunc(t.bans, func(b ban) bool { return b.id == m.ID })
 	if len(t.bans) == bansMax {
 		t.bans = t.bans[1:]
 	}
-	t.bans = append(t.bans, ban{m.runtime, m.ID, now.Add(rest)})
+	t.bans = append(t.bans, ban{m.ID, now.Add(rest)})
 	p.troubles.Add(1)
 }
 

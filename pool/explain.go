@@ -97,7 +97,7 @@ func (x *Exchange) chance(s *snapshot, v *view, place int, now time.Time) Chance
 	case Full, OverRate:
 		c.After = m.roomAfter(now)
 	case Banned:
-		c.After = x.banLeft(m.runtime, now)
+		c.After = x.banLeft(m, now)
 	case InSegment:
 		c.After = m.segment.breaker.RetryAfter(now)
 	}

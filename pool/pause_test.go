@@ -125,3 +125,28 @@ func TestABanByTheTargetKeepsItsTime(t *testing.T) {
 		t.Errorf("the proxy itself is %v", s)
 	}
 }
+
+func TestABanOutlivesTheProxysAbsenceFromTheList(t *testing.T) {
+	specs := weighted(1, 1)
+	p := newTestPool(specs)
+	x := begin(t, p, "denied.test:443", epoch)
+	x.Fail(leaseOf(t, x, p.Proxies()[0], epoch), Fault{Signal: HandshakeDenied}, epoch)
+	x.End(epoch)
+	banned := func(p *Pool, when string) {
+		t.Helper()
+		for range 30 {
+			x := begin(t, p, "denied.test:443", epoch)
+			if l := next(t, x, epoch); l.Proxy.ID == p.Proxies()[0].ID {
+				t.Fatalf("%s the ban was forgotten", when)
+			} else {
+				x.Reached(l, FirstByte, 0, epoch)
+			}
+		}
+	}
+	p.Replace(specs[1:], epoch)
+	elsewhere := revive(p, specs[1:], epoch)
+	p.Replace(specs, epoch)
+	banned(p, "with a reload")
+	elsewhere.Replace(specs, epoch)
+	banned(elsewhere, "with a restart in between")
+}

@@ -208,7 +208,7 @@ func (x *Exchange) skip(v *view, m *Proxy, now time.Time) Skip {
 	if skip := m.room(now); skip != InUse {
 		return skip
 	}
-	if x.banLeft(m.runtime, now) > 0 {
+	if x.banLeft(m, now) > 0 {
 		return Banned
 	}
 	for i := range x.attempts {

@@ -82,7 +82,7 @@ func (x *Exchange) outlook(s *snapshot, v *view, now time.Time) outlook {
 
 func (x *Exchange) outlookOf(m *Proxy, now time.Time) outlook {
 	o := m.outlook(now)
-	if left := x.banLeft(m.runtime, now); left > 0 {
+	if left := x.banLeft(m, now); left > 0 {
 		o = outlook{soonest: max(o.soonest, left)}
 	}
 	return o

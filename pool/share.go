@@ -88,7 +88,7 @@ func (p *Pool) LearnBan(b Ban, now time.Time) {
 	k := keyOf(b.Target)
 	if t := p.memory.find(k); t != nil {
 		for _, known := range t.bans {
-			if known.proxy == m.runtime && !known.until.Before(now.Add(left)) {
+			if known.id == m.ID && !known.until.Before(now.Add(left)) {
 				return
 			}
 		}

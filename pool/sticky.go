@@ -73,7 +73,7 @@ func (x *Exchange) resident(s *snapshot, v *view, now time.Time) (*Proxy, Skip) 
 		return nil, Overdue
 	case m.breaker.Load().Resting() && !(x.asked.sticky.strict && x.mayProbe(m, now)):
 		return nil, Open
-	case x.banLeft(m.runtime, now) > 0:
+	case x.banLeft(m, now) > 0:
 		return nil, Banned
 	case !x.mayStay(m):
 		return nil, Tried

@@ -57,17 +57,15 @@ func (p *Pool) Targets(now time.Time) (bans []Ban, rests []TargetRest) {
 }
 
 // RestoreTargets takes what Targets returned in an earlier life. No ban and no
-// rest becomes longer than a new one would be, whatever the clock did.
+// rest becomes longer than a new one would be, whatever the clock did. A ban also
+// holds for a proxy that comes back to the list later.
 func (p *Pool) RestoreTargets(bans []Ban, rests []TargetRest, now time.Time) {
-	s := p.current.Load()
 	p.blameMu.Lock()
 	defer p.blameMu.Unlock()
 	for _, b := range bans {
-		m, ok := s.get(b.Proxy)
-		left := min(b.Until.Sub(now), p.options.BanRest)
-		if ok && left > 0 {
+		if left := min(b.Until.Sub(now), p.options.BanRest); left > 0 {
 			t := p.memory.trouble(keyOf(b.Target), b.Target, now)
-			t.bans = append(t.bans, ban{m.runtime, m.ID, now.Add(left)})
+			t.bans = append(t.bans, ban{b.Proxy, now.Add(left)})
 		}
 	}
 	for _, r := range rests {
