@@ -2,7 +2,9 @@ package upstream
 
 import (
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -27,7 +29,7 @@ type caFile struct {
 func (c *caFiles) load(path string) (*x509.CertPool, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("CA file: %w", err)
+		return nil, fmt.Errorf("CA file %s: %w", path, withoutPath(err))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -36,7 +38,7 @@ func (c *caFiles) load(path string) (*x509.CertPool, error) {
 	}
 	roots, err := readCAs(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("CA file %s: %w", path, err)
 	}
 	if c.files == nil {
 		c.files = make(map[string]caFile)
@@ -45,14 +47,44 @@ func (c *caFiles) load(path string) (*x509.CertPool, error) {
 	return roots, nil
 }
 
+// The faults of a CA file that can be opened.
+var (
+	errNoFile        = errors.New("it is no regular file")
+	errNoCertificate = errors.New("there is no certificate in PEM form in it")
+)
+
+// CheckCA says what keeps the file that a proxy's ca= names from being used, nil if
+// nothing does. The error does not repeat the path.
+func CheckCA(path string) error {
+	_, err := readCAs(path)
+	return err
+}
+
+// readCAs reads regular files only: a pipe or a device would keep whoever waits for
+// its end.
 func readCAs(path string) (*x509.CertPool, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNoFile
+	}
 	pem, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("CA file: %w", err)
+		return nil, withoutPath(err)
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("CA file: no certificate in %s", path)
+		return nil, errNoCertificate
 	}
 	return roots, nil
+}
+
+// withoutPath cuts the path off an error of os: whoever reports it has named it.
+func withoutPath(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
 }

@@ -40,11 +40,8 @@ func (d *Dialer) tlsConfig(p *pool.Spec) (*tls.Config, error) {
 		return cfg, nil
 	}
 	roots, err := d.cas.load(p.CA)
-	switch {
-	case isLocal(err):
+	if err != nil { // it was fine when the list was read
 		return nil, &Error{Signal: pool.LocalFault, Err: err}
-	case err != nil:
-		return nil, &Error{Signal: pool.DialTLS, Err: err}
 	}
 	cfg.RootCAs = roots
 	return cfg, nil

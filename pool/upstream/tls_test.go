@@ -157,8 +157,9 @@ func TestTLSFailures(t *testing.T) {
 		{"another CA", func(p *pool.Spec) { p.CA = stranger.file }, pool.DialTLS, "unknown authority"},
 		{"another name", func(p *pool.Spec) { p.Host = "other.test" }, pool.DialTLS, "other.test"},
 		{"SNI stands in for the name", func(p *pool.Spec) { p.Host, p.SNI = "other.test", "proxy.test" }, pool.NoSignal, ""},
-		{"no CA file", func(p *pool.Spec) { p.CA = bad + ".gone" }, pool.DialTLS, "CA file"},
-		{"bad CA file", func(p *pool.Spec) { p.CA = bad }, pool.DialTLS, "no certificate in"},
+		{"no CA file", func(p *pool.Spec) { p.CA = bad + ".gone" }, pool.LocalFault, "CA file"},
+		{"CA file that is none", func(p *pool.Spec) { p.CA = filepath.Dir(bad) }, pool.LocalFault, "no regular file"},
+		{"bad CA file", func(p *pool.Spec) { p.CA = bad }, pool.LocalFault, "no certificate in"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, p, _ := secureProxy(t, a, script{}, normal)

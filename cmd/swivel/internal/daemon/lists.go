@@ -3,13 +3,13 @@ package daemon
 import (
 	"fmt"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 
 	"swivel/breaker"
 	"swivel/cmd/swivel/internal/front"
 	"swivel/pool"
+	"swivel/pool/upstream"
 )
 
 // Lists is what the list files say together.
@@ -95,15 +95,14 @@ func notes(file string, list pool.List) (all []string) {
 // says why. base is valid. It reuses the memory of the list.
 func keepUsable(list pool.List, base breaker.Settings) (usable []*pool.Spec, refused []pool.LineError) {
 	usable = list.Specs[:0]
+	authorities := make(caFaults)
 	for _, s := range list.Specs {
 		var err error
 		if s.Rotating || s.Breaker != (breaker.Overrides{}) {
 			err = pool.SettingsOf(s, base).Validate()
 		}
 		if err == nil && s.CA != "" {
-			if _, statErr := os.Stat(s.CA); statErr != nil {
-				err = fmt.Errorf("ca: cannot read %s: %w", s.CA, plain(statErr))
-			}
+			err = authorities.of(s.CA)
 		}
 		if err != nil {
 			why := pool.LineError{Line: list.LineOf(s), Reason: strings.ReplaceAll(err.Error(), "\n", "; ")}
@@ -116,6 +115,21 @@ func keepUsable(list pool.List, base breaker.Settings) (usable []*pool.Spec, ref
 		usable = append(usable, s)
 	}
 	return usable, refused
+}
+
+// caFaults remembers what is wrong with CA files: thousands of lines may name one.
+type caFaults map[string]error
+
+// of says what keeps a file from being used, nil if nothing does.
+func (c caFaults) of(path string) error {
+	fault, known := c[path]
+	if !known {
+		if fault = upstream.CheckCA(path); fault != nil {
+			fault = fmt.Errorf("ca: cannot read %s: %w", path, fault)
+		}
+		c[path] = fault
+	}
+	return fault
 }
 
 // withoutSelf drops proxies that are this process's own listeners: a request

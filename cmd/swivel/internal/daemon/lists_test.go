@@ -32,6 +32,28 @@ func TestFileAndSettingsThatCannotBeUsedAreReportedByLine(t *testing.T) {
 	}
 }
 
+// TestCAFileWithoutACertificateIsRefusedWithItsLine: the proxy would be blamed for it
+// at every attempt.
+func TestCAFileWithoutACertificateIsRefusedWithItsLine(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "proxies.txt")
+	text := "h:1\nhttps://h:2 ca=" + file + "\nhttps://h:3 ca=" + filepath.Dir(file) + "\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lists, err := ReadLists([]string{file}, breaker.DefaultSettings())
+	if err != nil || len(lists.Specs) != 1 || len(lists.Skipped) != 2 {
+		t.Fatalf("%d proxies, %v, %v", len(lists.Specs), lists.Skipped, err)
+	}
+	for i, want := range []string{
+		"line 2: ca: cannot read " + file + ": there is no certificate in PEM form in it",
+		"line 3: ca: cannot read " + filepath.Dir(file) + ": it is no regular file",
+	} {
+		if got := lists.Skipped[i].Error(); got != file+": "+want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestOnlyProxyIsTakenForAGatewayUnlessItsLineSaysOtherwise(t *testing.T) {
 	for text, want := range map[string]bool{
 		"h:1\n":                      true,

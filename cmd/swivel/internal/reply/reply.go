@@ -141,10 +141,10 @@ func NoMatch(keys []string) *Error {
 }
 
 // LocalFault means that this machine could not even try: it is out of
-// descriptors, ports or routes.
+// descriptors, ports or routes, or a file of CA certificates has gone bad.
 func LocalFault() *Error {
 	return &Error{Status: 503, Code: "over_capacity", proxyStatus: "proxy_internal_error",
-		Text: "this machine has no descriptors, ports or routes left to reach a proxy", RetryAfter: time.Second}
+		Text: "this machine has no descriptors, ports or routes left to reach a proxy, or cannot read a file that this takes", RetryAfter: time.Second}
 }
 
 // OverCapacity means that swivel itself is full.
