@@ -26,7 +26,7 @@ var (
 	errWeight = errors.New("not a number from 0 to 1e9")
 	errRate   = errors.New("not a number of exchanges a second, 0 or more")
 	errCount  = errors.New("not a whole number, 0 or more")
-	errBool   = errors.New("neither true nor false")
+	errBool   = errors.New("neither true nor false, 1 nor 0")
 )
 
 // setters are the keys of a line, except for the breaker's own.
@@ -65,11 +65,11 @@ func setKey(s *Spec, key, value string) error {
 	return err
 }
 
-// isAttribute reports whether word is a key=value whose key is known.
+// isAttribute reports whether word is a key=value whose key is known, or a flag.
 func isAttribute(word string) bool {
 	key, _, found := strings.Cut(word, "=")
 	if !found {
-		return word == "rotating"
+		return isFlag(word)
 	}
 	if _, ok := setters[key]; ok {
 		return true
@@ -77,6 +77,9 @@ func isAttribute(word string) bool {
 	known, _ := new(breaker.Overrides).Set(key, "")
 	return known
 }
+
+// isFlag reports whether word is a key that means something alone.
+func isFlag(word string) bool { return word == "rotating" || word == "insecure" }
 
 // unknownKey names a key only if it is a slip of a known one: else it may be
 // anything, even the end of a password that held a blank.
@@ -116,11 +119,13 @@ func setCount(to *int, value string) error {
 	return nil
 }
 
+// setBool takes the spellings of strconv.ParseBool, in any case.
 func setBool(to *bool, value string) error {
-	if value != "true" && value != "false" {
+	b, err := strconv.ParseBool(strings.ToLower(value))
+	if err != nil {
 		return errBool
 	}
-	*to = value == "true"
+	*to = b
 	return nil
 }
 

@@ -50,10 +50,15 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-func TestRotatingStandsAloneOrWithAValue(t *testing.T) {
-	for attribute, want := range map[string]bool{"rotating": true, "rotating=true": true, "rotating=false": false} {
-		if s := mustLine(t, "h:1 "+attribute+" weight=1"); s.Rotating != want || !s.RotatingSet {
-			t.Errorf("%s: rotating %v, set %v", attribute, s.Rotating, s.RotatingSet)
+func TestFlagsStandAloneOrWithAValue(t *testing.T) {
+	for value, want := range map[string]bool{
+		"": true, "=true": true, "=TRUE": true, "=tRue": true, "=1": true, "=false": false, "=False": false, "=0": false,
+	} {
+		for _, address := range []string{"h:1", "https h 1", "https h 1 u p"} {
+			s := mustLine(t, address+" rotating"+value+" weight=1 insecure"+value)
+			if s.Rotating != want || !s.RotatingSet || s.Insecure != want {
+				t.Errorf("%s, %q: rotating %v, set %v, insecure %v", address, value, s.Rotating, s.RotatingSet, s.Insecure)
+			}
 		}
 	}
 }
@@ -92,8 +97,9 @@ func TestRefusedKeys(t *testing.T) {
 		{"max_in_flight negative", "max_in_flight=-1", "max_in_flight: not a whole"},
 		{"max_in_flight of half an exchange", "max_in_flight=1.5", "max_in_flight: not a whole"},
 		{"max_in_flight too large", "max_in_flight=9999999999", "max_in_flight: not a whole"},
+		{"insecure empty", "insecure=", "insecure: neither true nor false"},
 		{"insecure unclear", "insecure=yes", "insecure: neither true nor false"},
-		{"rotating unclear", "rotating=1", "rotating: neither true nor false"},
+		{"rotating unclear", "rotating=2", "rotating: neither true nor false"},
 		{"provider empty", "provider=", "provider: no value"},
 		{"name blank", `name=" "`, "name: no value"},
 		{"name not UTF-8", "name=a\xff", "name: not UTF-8"},

@@ -34,7 +34,7 @@ func (w *words) pair() (key, value string, err error) {
 	w.rest = strings.TrimLeft(w.rest, " \t")
 	line := w.rest
 	word := w.next()
-	if word == "" || word == "rotating" { // the one key that means something alone
+	if word == "" || isFlag(word) {
 		return word, "true", nil
 	}
 	key, value, found := strings.Cut(word, "=")
