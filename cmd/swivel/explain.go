@@ -83,7 +83,9 @@ func (c *explainCmd) lookOffline(cfg config.Config) (e admin.Explanation, err er
 	if err != nil {
 		return e, usageError{fmt.Errorf("explain: user: %w", err)}
 	}
-	return admin.Explain(d.Pool(), pool.Request{Target: target, Client: name, Route: keys}, c.Limit, time.Now()), nil
+	e = admin.Explain(d.Pool(), pool.Request{Target: target, Client: name, Route: keys}, c.Limit, time.Now())
+	e.Refused = d.Refused(target)
+	return e, nil
 }
 
 // print is the explanation for people.
@@ -96,6 +98,9 @@ func (c *explainCmd) print(out io.Writer, e admin.Explanation) error {
 		b.WriteString("; the user name holds no routing key")
 	}
 	b.WriteString("\n\n")
+	if e.Refused != "" {
+		_, _ = fmt.Fprintf(&b, "Clients do not get this target: %s. Otherwise:\n\n", e.Refused)
+	}
 	if e.TargetRest > 0 {
 		_, _ = fmt.Fprintf(&b, "The target is down, and is left alone for another %s: 502 at once.\n\n", span(e.TargetRest))
 	}

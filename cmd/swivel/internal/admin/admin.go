@@ -50,6 +50,9 @@ type Operator interface {
 	// Report takes a client's word about a proxy. It says until when that is
 	// banned from the target, and whether the word counts.
 	Report(pool.Report) (until time.Time, counts bool)
+	// Refused says why clients do not get a target, whatever the pool is like: a
+	// status and an error code. It is empty for one that they may have.
+	Refused(target string) string
 	// Reload reads the lists again, and whatever else may change while it runs.
 	// Its error says what was refused, and stays as it was.
 	Reload() (Reloaded, error)

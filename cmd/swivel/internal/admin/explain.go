@@ -14,6 +14,9 @@ import (
 // would not and why.
 type Explanation struct {
 	Target string `json:"target"`
+	// Refused is why no proxy is asked at all: the status and the error code that
+	// clients get.
+	Refused string `json:"refused,omitempty"`
 	Route  string `json:"route,omitempty"` // the routing keys, as country=us;session=a
 	// TargetRest is for how many seconds the target is still left alone because
 	// it is down.
@@ -98,5 +101,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "user: "+err.Error())
 		return
 	}
-	writeJSON(w, http.StatusOK, Explain(s.pool(), pool.Request{Target: target, Client: name, Route: keys}, limit, time.Now()))
+	e := Explain(s.pool(), pool.Request{Target: target, Client: name, Route: keys}, limit, time.Now())
+	e.Refused = (*s.operator.Load()).Refused(target)
+	writeJSON(w, http.StatusOK, e)
 }

@@ -43,3 +43,14 @@ func TestExplainRefusesWhatItCannotRead(t *testing.T) {
 		}
 	}
 }
+
+func TestExplainSaysThatClientsDoNotGetATarget(t *testing.T) {
+	r := newRig(t, "127.0.0.1:1")
+	for target, want := range map[string]string{"denied.test:443": "403 target_denied", "fine.test:443": ""} {
+		var e Explanation
+		_, text := r.ask(t, "GET", "/api/v1/explain?target="+target, "", nil)
+		if err := json.Unmarshal([]byte(text), &e); err != nil || e.Refused != want {
+			t.Errorf("%s: %v, %q, want %q", target, err, e.Refused, want)
+		}
+	}
+}

@@ -211,4 +211,11 @@ func (o *operator) WrongToken(string) { _ = o.called("wrong token") }
 func (o *operator) Stopping() bool { return o.stopping.Load() }
 
 // ParseUser implements Operator.
+func (o *operator) Refused(target string) string {
+	if target == "denied.test:443" {
+		return "403 target_denied"
+	}
+	return ""
+}
+
 func (o *operator) ParseUser(user string) (string, route.Route, error) { return route.Parse(user, nil) }

@@ -80,6 +80,7 @@ type Daemon struct {
 	admin      *admin.Server
 	stopping   atomic.Bool
 	self       front.Self
+	rules      *targets.Rules // what clients may have
 
 	guesses  guesses
 	ballast  []byte
@@ -256,9 +257,9 @@ func (d *Daemon) build() {
 		},
 		OnRecovered: func(n int) { d.log.Info().Int("failed_writes", n).Msg("the database can be written again") },
 	})
-	rules, _ := targets.Parse(d.cfg.Targets.Allow, d.cfg.Targets.Deny) // valid: see config
+	d.rules, _ = targets.Parse(d.cfg.Targets.Allow, d.cfg.Targets.Deny) // valid: see config
 	dialer := upstream.NewDialer(upstream.Timeouts{Dial: time.Duration(a.DialTimeout), Handshake: time.Duration(a.HandshakeTimeout)})
-	dialer.Shun = func(at netip.AddrPort) bool { return d.self.Holds(at.String()) || rules.Denies(at) }
+	dialer.Shun = func(at netip.AddrPort) bool { return d.self.Holds(at.String()) || d.rules.Denies(at) }
 	loop := attempts.New(d.pool, attempts.Settings{
 		Attempts: a.Attempts, ExchangeTimeout: time.Duration(a.ExchangeTimeout),
 		FirstByte: time.Duration(a.FirstByteTimeout), Response: time.Duration(a.ResponseTimeout),
@@ -295,7 +296,7 @@ func (d *Daemon) build() {
 			Response: time.Duration(a.ResponseTimeout), Bans: d.cfg.Bans.Statuses, Retries: a.RetryStatuses,
 		}),
 		Log:  d.log,
-		Self: d.self, Targets: rules,
+		Self: d.self, Targets: d.rules,
 
 		Metrics: d.metrics,
 		Traffic: d.traffic,

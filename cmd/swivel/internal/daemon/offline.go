@@ -10,6 +10,8 @@ import (
 	"swivel/cmd/swivel/internal/auth"
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/eventlog"
+	"swivel/cmd/swivel/internal/front"
+	"swivel/cmd/swivel/internal/targets"
 	"swivel/pool/route"
 )
 
@@ -28,11 +30,23 @@ func Offline(ctx context.Context, cfg config.Config, log *eventlog.Log) (*Daemon
 		cfg.DB = ":memory:"
 	}
 	cfg.Fleet = "" // who only looks is no instance
-	d := &Daemon{cfg: cfg, log: log, guard: auth.NewGuard(users)}
+	rules, err := targets.Parse(cfg.Targets.Allow, cfg.Targets.Deny)
+	if err != nil {
+		return nil, err
+	}
+	d := &Daemon{cfg: cfg, log: log, guard: auth.NewGuard(users), rules: rules}
 	if err := d.openPool(ctx, lists, openSQLite); err != nil {
 		return nil, errors.Join(fmt.Errorf("without a daemon (leave --proxies off to ask one that runs): %w", err), d.close())
 	}
 	return d, nil
+}
+
+// Refused says why clients do not get a target, whatever the pool is like.
+func (d *Daemon) Refused(target string) string {
+	if refusal := front.Refusal(d.self, d.rules, target); refusal != nil {
+		return fmt.Sprintf("%d %s", refusal.Status, refusal.Code)
+	}
+	return ""
 }
 
 // Close ends what Offline began.

@@ -16,6 +16,7 @@ import (
 	"swivel/cmd/swivel/internal/limit"
 	"swivel/cmd/swivel/internal/reply"
 	"swivel/cmd/swivel/internal/socks"
+	"swivel/cmd/swivel/internal/targets"
 	"swivel/cmd/swivel/internal/tunnel"
 	"swivel/pool/upstream/http1"
 	"swivel/pool/upstream/lifetime"
@@ -301,10 +302,16 @@ func (c *client) plain(r *request) bool {
 // check refuses targets that lead back to this process, and those that clients
 // may not have.
 func (c *client) check(authority string) *reply.Error {
+	return Refusal(c.front.Self, c.front.Targets, authority)
+}
+
+// Refusal is what is said of a target (host:port) that is this process itself, or
+// that clients may not have; nil for all others.
+func Refusal(self Self, rules *targets.Rules, authority string) *reply.Error {
 	switch {
-	case c.front.Self.Holds(authority):
+	case self.Holds(authority):
 		return reply.Loop("the target is swivel itself")
-	case !c.front.Targets.Allow(authority):
+	case !rules.Allow(authority):
 		return reply.TargetDenied("this target is not allowed here")
 	}
 	return nil
