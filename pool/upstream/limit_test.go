@@ -146,7 +146,7 @@ func TestWebsocketConnectionIsGivenAwayWithoutLimits(t *testing.T) {
 	tr := NewTransport(patient(), specFor(pool.HTTP, p.addr, ""), limit)
 	defer tr.Close()
 	r := asking("GET")
-	r.Upgrade = "websocket"
+	r.Upgrade = true
 	resp, err := tr.RoundTrip(background(t), background(t), tr.spec, r)
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ func (resp *Response) readHead(r *Request) error {
 			return err
 		}
 		switch {
-		case resp.Status == 101 && r.Upgrade == "":
+		case resp.Status == 101 && !r.Upgrade:
 			return http1.ErrNotHTTP
 		case resp.Status >= 200 || resp.Status == 101:
 			resp.Framing, err = resp.Response.Framing(r.Method)

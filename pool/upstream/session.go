@@ -140,10 +140,6 @@ func (s *session) send(r *Request) error {
 		b = http1.AppendRequestLine(b, r.Method, r.Absolute)
 	}
 	b = r.Fields.Append(b)
-	if r.Upgrade != "" {
-		b = http1.AppendField(b, "Connection", "Upgrade")
-		b = http1.AppendField(b, "Upgrade", r.Upgrade)
-	}
 	again := false
 	if !viaTunnel && isNear(s.conn) { // before what is not the client's and may differ each time
 		s.echo, again = s.transport.echoes.sent(b)

@@ -56,7 +56,7 @@ type Request struct {
 	Held      []byte      // the whole body, if it was read already
 	Body      *http1.Body // else the body to stream
 	Source    BodySource  // of Body
-	Upgrade   string      // protocol to switch to, or ""
+	Upgrade   bool        // the fields ask to switch protocols
 	Hops      int         // how many swivels it has passed
 	// Interim gets each 1xx response (but 101) as it comes.
 	Interim func(*http1.Response)
@@ -119,14 +119,14 @@ func keyOf(p *pool.Spec, r *Request) key {
 // tunnel: a SOCKS proxy knows no HTTP, and most HTTP proxies drop a request to
 // switch protocols, which RFC 6455 section 4.1 therefore sends through CONNECT.
 func tunnelled(p *pool.Spec, r *Request) bool {
-	return p.Scheme != pool.HTTP && p.Scheme != pool.HTTPS || r.Upgrade != ""
+	return p.Scheme != pool.HTTP && p.Scheme != pool.HTTPS || r.Upgrade
 }
 
 // session takes an idle connection or opens one. A request that must not be
 // repeated gets a new one: on an old one it could get lost without anybody
 // knowing whether it was carried out.
 func (t *Transport) session(ctx context.Context, p *pool.Spec, r *Request) (*session, error) {
-	if r.Repeatable() && r.Upgrade == "" {
+	if r.Repeatable() && !r.Upgrade {
 		if s := t.take(keyOf(p, r)); s != nil {
 			return s, nil
 		}

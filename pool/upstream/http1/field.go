@@ -60,10 +60,28 @@ func listHas(list, token string) bool {
 // away. Of the framing fields just what states the given framing is kept, once
 // and in its place.
 func (f Fields) EndToEnd(dst Fields, framing Framing) Fields {
+	return f.passed(dst, framing, false)
+}
+
+// Switching is EndToEnd for a message that switches protocols with the proxy's
+// help: what asks for it or agrees to it is passed on too, in its place and as it is
+// spelt. Of Connection only those options are left that name no other field, since
+// what they name is not passed on.
+func (f Fields) Switching(dst Fields, framing Framing) Fields {
+	return f.passed(dst, framing, true)
+}
+
+func (f Fields) passed(dst Fields, framing Framing, switching bool) Fields {
 	nominated := f.nominated()
 	stated := false
 	for i := range f {
 		switch name := f[i].Name; {
+		case switching && equalFold(name, "Upgrade"):
+			dst = append(dst, f[i])
+		case switching && equalFold(name, "Connection"):
+			if own := ownOptions(f[i].Value); own != "" {
+				dst = append(dst, Field{name, own})
+			}
 		case hopByHop(name):
 		case equalFold(name, "Content-Length"):
 			if !stated && framing.statesLength() {
@@ -109,8 +127,32 @@ func (f Fields) nominated() map[string]bool {
 }
 
 func nominates(option string) bool {
-	return isToken(option) && !equalFold(option, "keep-alive") && !equalFold(option, "close") &&
-		!equalFold(option, "Upgrade") && !equalFold(option, "Host")
+	return isToken(option) && !ownOption(option) && !equalFold(option, "Host")
+}
+
+// ownOption says whether a Connection option is about the connection itself.
+func ownOption(option string) bool {
+	return equalFold(option, "keep-alive") || equalFold(option, "close") || equalFold(option, "Upgrade")
+}
+
+// ownOptions is a Connection field's list without the options that are not about
+// the connection itself; if there are none, it is the list byte for byte.
+func ownOptions(list string) string {
+	var own []string
+	dropped := false
+	for item, rest, more := "", list, true; more; {
+		item, rest, more = strings.Cut(rest, ",")
+		switch item = trimOWS(item); {
+		case ownOption(item):
+			own = append(own, item)
+		case item != "":
+			dropped = true
+		}
+	}
+	if !dropped {
+		return list
+	}
+	return strings.Join(own, ", ")
 }
 
 func isFraming(name string) bool {

@@ -80,6 +80,27 @@ func TestFieldsOfOneConnectionAreNotPassedOn(t *testing.T) {
 	}
 }
 
+func TestFieldsThatSwitchProtocolsKeepPlaceAndSpelling(t *testing.T) {
+	end := Field{"X-End", "1"}
+	for _, c := range []struct {
+		why      string
+		in, want Fields
+	}{
+		{"as they are", Fields{{"connection", "keep-alive ,\tupgrade"}, end, {"UPGRADE", "WebSocket, foo"}, end},
+			Fields{{"connection", "keep-alive ,\tupgrade"}, end, {"UPGRADE", "WebSocket, foo"}, end}},
+		{"several lines", Fields{{"Connection", "close"}, end, {"Connection", "Upgrade"}, {"Upgrade", "a"}, {"Upgrade", "b"}},
+			Fields{{"Connection", "close"}, end, {"Connection", "Upgrade"}, {"Upgrade", "a"}, {"Upgrade", "b"}}},
+		{"other options", Fields{{"Connection", "x-hop,UPGRADE, TE,Keep-Alive, a b"}, {"X-Hop", "1"}, {"TE", "x"}, {"Keep-Alive", "timeout=5"}, end},
+			Fields{{"Connection", "UPGRADE, Keep-Alive"}, end}},
+		{"other options alone", Fields{{"Connection", "X-Hop"}, {"Connection", ""}, {"X-Hop", "1"}, {"Connection", "Upgrade"}},
+			Fields{{"Connection", "Upgrade"}}},
+	} {
+		if diff := cmp.Diff(c.want, c.in.Switching(nil, Framing{})); diff != "" {
+			t.Errorf("%s: %s", c.why, diff)
+		}
+	}
+}
+
 func TestEndToEndAppendsAndMayWorkInPlace(t *testing.T) {
 	f := Fields{{"X-Hop", "1"}, {"Connection", "x-hop"}, {"A", "1"}}
 	if got := f.EndToEnd(Fields{{"First", "0"}}, Framing{}); len(got) != 2 || got[0].Name != "First" || got[1].Name != "A" {

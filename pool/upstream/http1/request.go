@@ -131,10 +131,8 @@ func (r *Request) KeepAlive() bool {
 	return r.Minor >= 1 && !r.Fields.HasToken("Connection", "close") && !r.Fields.HasToken("Proxy-Connection", "close")
 }
 
-// Upgrade returns the protocol that the request asks to switch to, or "".
-func (r *Request) Upgrade() string {
-	if r.Minor == 0 || !r.Fields.HasToken("Connection", "upgrade") {
-		return ""
-	}
-	return r.Fields.Get("Upgrade")
+// Upgrades says whether the request asks to switch to the protocol, be it as one
+// of several (RFC 9110 section 7.8).
+func (r *Request) Upgrades(protocol string) bool {
+	return r.Minor > 0 && r.Fields.HasToken("Connection", "upgrade") && r.Fields.HasToken("Upgrade", protocol)
 }

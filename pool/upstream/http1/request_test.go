@@ -233,18 +233,22 @@ func TestRequestKeepAlive(t *testing.T) {
 
 func TestUpgradeNeedsBothFields(t *testing.T) {
 	for _, c := range []struct {
-		minor       int
-		lines, want string
+		minor int
+		lines string
+		want  bool
 	}{
-		{1, "Connection: Upgrade\r\nUpgrade: websocket\r\n", "websocket"},
-		{1, "connection: keep-alive, upgrade\r\nupgrade: websocket\r\n", "websocket"},
-		{1, "Upgrade: websocket\r\n", ""},
-		{1, "Connection: Upgrade\r\n", ""},
-		{0, "Connection: Upgrade\r\nUpgrade: websocket\r\n", ""},
+		{1, "Connection: Upgrade\r\nUpgrade: websocket\r\n", true},
+		{1, "connection: keep-alive, upgrade\r\nupgrade: WebSocket\r\n", true},
+		{1, "Connection: Upgrade\r\nUpgrade: websocket, foo\r\n", true},
+		{1, "Connection: Upgrade\r\nUpgrade: h2c\r\nUpgrade: foo ,websocket\r\n", true},
+		{1, "Connection: Upgrade\r\nUpgrade: h2c, websocket/13\r\n", false},
+		{1, "Upgrade: websocket\r\n", false},
+		{1, "Connection: Upgrade\r\n", false},
+		{0, "Connection: Upgrade\r\nUpgrade: websocket\r\n", false},
 	} {
 		r, err := parseRequest(fmt.Sprintf("GET / HTTP/1.%d\r\n%s\r\n", c.minor, c.lines))
-		if got := r.Upgrade(); err != nil || got != c.want {
-			t.Errorf("1.%d %q: %q, %v", c.minor, c.lines, got, err)
+		if got := r.Upgrades("websocket"); err != nil || got != c.want {
+			t.Errorf("1.%d %q: %v, %v", c.minor, c.lines, got, err)
 		}
 	}
 }

@@ -60,7 +60,7 @@ type contextKey struct{}
 // httpRequest is the request as goproxy's handlers see it. The URL is opaque,
 // the target as it was received; it is not what goes on the wire.
 func (x *exchange) httpRequest() *http.Request {
-	x.fields = x.Head.Fields.EndToEnd(make(http1.Fields, 0, len(x.Head.Fields)), x.Framing)
+	x.fields = passed(x.Head.Fields, x.Framing, x.upgrades())
 	_, opaque, _ := strings.Cut(x.Head.Target, ":")
 	r := &http.Request{
 		Method: x.Head.Method, Host: x.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -90,7 +90,7 @@ func (roundTripper) RoundTrip(r *http.Request, _ *goproxy.ProxyCtx) (*http.Respo
 		return resp, nil
 	}
 	resp.StatusCode = x.resp.Status
-	x.fields = x.resp.Fields.EndToEnd(make(http1.Fields, 0, len(x.resp.Fields)), x.sentFraming())
+	x.fields = passed(x.resp.Fields, x.sentFraming(), x.resp.Status == 101)
 	resp.Header = toHeader(x.fields)
 	return resp, nil
 }
@@ -184,22 +184,17 @@ func (x *exchange) prepare(header http.Header) {
 	x.out = upstream.Request{
 		Method: x.Head.Method, Absolute: absoluteForm(x.Head.Target), Origin: x.Origin,
 		Authority: x.Exchange.Target, Fields: withHost(merge(x.fields, header), x.Host, x.Head.Minor),
-		Framing: x.Framing, Held: x.held, Upgrade: x.upgradeTo(), Hops: x.Exchange.Hops, Source: &x.source, Interim: x.interim,
+		Framing: x.Framing, Held: x.held, Upgrade: x.upgrades(), Hops: x.Exchange.Hops, Source: &x.source, Interim: x.interim,
 	}
 	if x.held == nil {
 		x.out.Body = &x.body
 	}
 }
 
-// upgradeTo is the protocol that the client wants to switch to. Only websocket
-// is worth a tunnel; an offer of another, as h2c, may be ignored (RFC 9110
+// upgrades says whether the client is helped to switch protocols. Only websocket
+// is worth a tunnel; an offer of nothing but others, as h2c, may be ignored (RFC 9110
 // section 7.8).
-func (x *exchange) upgradeTo() string {
-	if to := x.Head.Upgrade(); strings.EqualFold(to, "websocket") {
-		return to
-	}
-	return ""
-}
+func (x *exchange) upgrades() bool { return x.Head.Upgrades("websocket") }
 
 // answer is what an attempt yields: a response, and how to end its life.
 type answer struct {

@@ -11,11 +11,30 @@ import (
 	"swivel/pool/upstream/http1"
 )
 
+// passed is those of fields that are passed on, with what switches protocols if the
+// message does that.
+func passed(fields http1.Fields, framing http1.Framing, switching bool) http1.Fields {
+	room := make(http1.Fields, 0, len(fields))
+	if switching {
+		return fields.Switching(room, framing)
+	}
+	return fields.EndToEnd(room, framing)
+}
+
+// ours says whether a field is kept from goproxy's handlers, and stays as it is:
+// goproxy would take a message that switches protocols in hand itself.
+func ours(name string) bool {
+	return strings.EqualFold(name, "Connection") || strings.EqualFold(name, "Upgrade")
+}
+
 // toHeader is the map form of fields, for goproxy's handlers.
 func toHeader(fields http1.Fields) http.Header {
 	h := make(http.Header, len(fields))
 	values := make([]string, len(fields)) // one array for all the values
 	for i := range fields {
+		if ours(fields[i].Name) {
+			continue
+		}
 		key := textproto.CanonicalMIMEHeaderKey(fields[i].Name)
 		if old, ok := h[key]; ok {
 			h[key] = append(old, fields[i].Value)
@@ -44,16 +63,23 @@ func merge(fields http1.Fields, h http.Header) http1.Fields {
 }
 
 func unchanged(fields http1.Fields, h http.Header) bool {
+	shown := 0
 	for i := range fields {
 		if v, ok := valueNow(fields, i, h); !ok || v != fields[i].Value {
 			return false
 		}
+		if !ours(fields[i].Name) {
+			shown++
+		}
 	}
-	return len(fields) == total(h)
+	return shown == total(h)
 }
 
 // valueNow is what h says of the i-th field.
 func valueNow(fields http1.Fields, i int, h http.Header) (string, bool) {
+	if ours(fields[i].Name) {
+		return fields[i].Value, true
+	}
 	values := h[textproto.CanonicalMIMEHeaderKey(fields[i].Name)]
 	if n := before(fields, i); n < len(values) {
 		return values[n], true

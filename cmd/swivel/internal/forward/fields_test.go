@@ -67,6 +67,22 @@ func TestMergeKeepsTheFieldsAndFollowsTheHandlers(t *testing.T) {
 	}
 }
 
+// goproxy takes a message in hand in which it finds both.
+func TestHandlersDoNotSeeWhatSwitchesProtocols(t *testing.T) {
+	const fields = "connection: upgrade\nX-A: 1\nupgrade: WebSocket\n"
+	h := toHeader(lines(fields))
+	if want := (http.Header{"X-A": {"1"}}); !reflect.DeepEqual(h, want) {
+		t.Errorf("a handler sees %v", h)
+	}
+	if got := merge(lines(fields), h); !reflect.DeepEqual(got, lines(fields)) {
+		t.Errorf("untouched: %v", got)
+	}
+	h.Set("X-A", "2")
+	if got := merge(lines(fields), h); !reflect.DeepEqual(got, lines(strings.Replace(fields, "1", "2", 1))) {
+		t.Errorf("changed: %v", got)
+	}
+}
+
 func TestHostFollowsTheTarget(t *testing.T) {
 	for name, x := range map[string]struct{ fields, want string }{
 		"missing":          {"A: 1\n", "Host: site.test\nA: 1\n"},

@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	upgrading = "GET http://site.test/ws?a=1 HTTP/1.1\r\nHost: site.test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: k\r\nSec-WebSocket-Version: 13\r\n\r\n"
+	upgrading = "GET http://site.test/ws?a=1 HTTP/1.1\r\nHost: site.test\r\nupgrade: WebSocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Key: k\r\nSec-WebSocket-Version: 13\r\n\r\n"
 	// The server is asked through a tunnel: in origin-form.
-	upgradeAsked = "GET /ws?a=1 HTTP/1.1\r\nHost: site.test\r\nSec-WebSocket-Key: k\r\nSec-WebSocket-Version: 13\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
-	switching    = "HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+	upgradeAsked = "GET /ws?a=1 HTTP/1.1\r\nHost: site.test\r\nupgrade: WebSocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Key: k\r\nSec-WebSocket-Version: 13\r\n\r\n"
+	switching    = "HTTP/1.1 101 Switching Protocols\r\nUPGRADE: websocket\r\nconnection: upgrade\r\nSec-WebSocket-Accept: a\r\n\r\n"
 )
 
 // tunnelling is an HTTP proxy behind whose CONNECT play is the server.
@@ -35,7 +35,7 @@ func TestWebsocketIsRelayed(t *testing.T) {
 			inAllDeliveries(t, func(t *testing.T, by delivery) {
 				s := serve(t, by, tunnelling(func(p *peer) {
 					p.request()
-					p.send("HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", "first")
+					p.send(switching, "first")
 					p.echo()
 				}))
 				r := newRig(t, limits{}, s.spec())
@@ -62,6 +62,45 @@ func TestWebsocketIsRelayed(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A list of protocols is an offer of each of them.
+func TestWebsocketIsSwitchedToWhenItIsOneOfSeveral(t *testing.T) {
+	s := serve(t, normal, tunnelling(func(p *peer) {
+		p.request()
+		p.send(switching, "")
+		p.echo()
+	}))
+	r := newRig(t, limits{}, s.spec())
+	c := r.dial()
+	c.write(strings.Replace(upgrading, "WebSocket\r\n", "foo, websocket\r\n", 1) + "ping")
+	if head := c.head(); head != switching {
+		t.Errorf("the client got %q", head)
+	}
+	if got := c.take(4); got != "ping" {
+		t.Errorf("the client got %q", got)
+	}
+	if got := s.requests()[0]; !strings.Contains(got, "\r\nupgrade: foo, websocket\r\nConnection: keep-alive, Upgrade\r\n") {
+		t.Errorf("the server was asked %q", got)
+	}
+}
+
+// Other protocols are not switched to: the offer is ignored, and the request served.
+func TestUpgradeToAnotherProtocolIsNotPassedOn(t *testing.T) {
+	s := serve(t, normal, answering("HTTP/1.1 204 No Content\r\n\r\n", ""))
+	r := newRig(t, limits{}, s.spec())
+	c := r.dial()
+	for _, to := range []string{"tcp", "h2c", "websocket2, h2c"} {
+		c.write(strings.Replace(upgrading, "WebSocket\r\n", to+"\r\n", 1))
+		if head := c.head(); status(head) != "204" {
+			t.Errorf("the client got %q", head)
+		}
+	}
+	for _, got := range s.requests() {
+		if strings.Contains(strings.ToLower(got), "upgrade") || !strings.HasPrefix(got, "GET http://site.test/ws?a=1 HTTP/1.1\r\n") {
+			t.Errorf("the proxy was asked %q", got)
+		}
 	}
 }
 

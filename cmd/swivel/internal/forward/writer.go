@@ -58,11 +58,7 @@ func (x *exchange) appendHead(b []byte) []byte {
 	if why := x.lease.Moved(); why != "" {
 		b = http1.AppendField(b, reply.SessionMoved, why)
 	}
-	switch {
-	case x.resp.Status == 101:
-		b = http1.AppendField(b, "Connection", "Upgrade")
-		b = http1.AppendField(b, "Upgrade", x.resp.Fields.Get("Upgrade"))
-	case x.closing:
+	if x.closing && x.resp.Status != 101 {
 		b = http1.AppendField(b, "Connection", "close")
 	}
 	return append(b, "\r\n"...)
