@@ -84,7 +84,7 @@ func (l *List) clashRecord(entry *yaml.Node) (*record, error) {
 	value := func(key string) string { return scalar(fields[key]) }
 	r := &record{host: value("server"), port: value("port"), user: value("username"), password: value("password")}
 	secure := value("tls") == "true"
-	switch kind := value("type"); {
+	switch kind := strings.ToLower(value("type")); {
 	case value("dialer-proxy") != "":
 		return nil, errChained
 	case kind == "socks5" && secure:

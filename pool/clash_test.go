@@ -68,6 +68,13 @@ func TestConfigurationOfClashIsAList(t *testing.T) {
 	}
 }
 
+func TestTypeInCapitalsIsTaken(t *testing.T) {
+	list := parseText(t, "proxies:\n- {type: HTTP, server: h, port: 1}\n- {type: Socks5, server: h, port: 2}\n- {type: VMess, server: h, port: 3}\n")
+	if addresses(list.Specs) != "h:1 h:2" || list.Specs[1].Scheme != SOCKS5 || list.Skipped[0].Reason != "type vmess is not supported" {
+		t.Errorf("%v, skipped %v", list.Specs, list.Skipped)
+	}
+}
+
 func TestYAMLThatCannotBeUsed(t *testing.T) {
 	for text, want := range map[string]string{
 		"port: 1\nproxies:\n  - {name: s3cret\n": "the YAML is malformed at line 2",

@@ -45,6 +45,7 @@ func (l *List) readJSON(r io.Reader, parser *lineParser) error {
 		start := int(elements.InputOffset()) - len(raw)
 		l.Lines += bytes.Count(text[counted:start], []byte("\n"))
 		counted = start
+		l.element++
 		if l.addElement(raw, parser); l.hopeless() {
 			return errNoList
 		}
@@ -57,7 +58,7 @@ func (l *List) readJSON(r io.Reader, parser *lineParser) error {
 }
 
 func (l *List) notWhole() error {
-	return fmt.Errorf("behind line %d the JSON array is malformed, or not complete", l.Lines)
+	return fmt.Errorf("behind %s the JSON array is malformed, or not complete", l.here())
 }
 
 func (l *List) addElement(raw json.RawMessage, parser *lineParser) {

@@ -48,8 +48,9 @@ type List struct {
 	// it so, but a file that is still being written looks the same.
 	Unfinished bool
 
-	particular []lined          // the proxies that LineOf knows
-	lines      map[identity]int // where they stand; nil until it is asked for
+	particular []lined            // the proxies that PlaceOf knows
+	places     map[identity]Place // where they stand; nil until it is asked for
+	element    int                // the one that was read last, of a JSON array
 
 	full bool    // errTooMany was said
 	line []*Spec // what a line became, in memory that is used again
@@ -57,39 +58,56 @@ type List struct {
 
 // Template is a line with placeholders in its credentials.
 type Template struct {
-	Line  int      // counted from 1
+	Place
 	Names []string // of the placeholders, without braces
 }
 
-// lined is a proxy, and the line that it stands on.
-type lined struct {
-	spec *Spec
-	line int
+// Place is where something stands in a list. The zero value is nowhere.
+type Place struct {
+	Line    int // counted from 1
+	Element int // of a JSON array, all of which may be one line, counted from 1; 0 in other lists
 }
 
-// LineOf returns the number of the line that gives a proxy of the list a file or
-// breaker settings, which only its user can check; 0 if none does.
-func (l *List) LineOf(s *Spec) int {
-	if l.lines == nil {
-		l.lines = make(map[identity]int, len(l.particular))
+// String returns the place as messages name it: "line 3", "line 1, element 7".
+func (p Place) String() string {
+	if p.Element == 0 {
+		return fmt.Sprintf("line %d", p.Line)
+	}
+	return fmt.Sprintf("line %d, element %d", p.Line, p.Element)
+}
+
+// lined is a proxy, and where it stands.
+type lined struct {
+	spec *Spec
+	at   Place
+}
+
+// here is the place of what was read last.
+func (l *List) here() Place { return Place{l.Lines, l.element} }
+
+// PlaceOf returns the place of the line that gives a proxy of the list a file or
+// breaker settings, which only its user can check; nowhere if none does.
+func (l *List) PlaceOf(s *Spec) Place {
+	if l.places == nil {
+		l.places = make(map[identity]Place, len(l.particular))
 		for _, p := range l.particular {
-			if _, known := l.lines[p.spec.identity()]; !known {
-				l.lines[p.spec.identity()] = p.line
+			if _, known := l.places[p.spec.identity()]; !known {
+				l.places[p.spec.identity()] = p.at
 			}
 		}
 	}
-	return l.lines[s.identity()]
+	return l.places[s.identity()]
 }
 
 // LineError is a line that was refused. It holds no credentials, nor any other
 // text of the line but the few names that ParseLine's errors have.
 type LineError struct {
-	Line   int // counted from 1
+	Place
 	Reason string
 }
 
-// Error returns the line's number and the reason.
-func (e LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
+// Error returns the line's place and the reason.
+func (e LineError) Error() string { return e.Place.String() + ": " + e.Reason }
 
 // ParseList reads a proxy list, one proxy a line as ParseLine has it, with LF
 // or CRLF line ends. Lines that it cannot use are skipped and reported, exact
@@ -216,7 +234,7 @@ func (l *List) take(specs []*Spec, err error) {
 // skip notes why the line that was read last is not used.
 func (l *List) skip(reason error) {
 	l.full = l.full || errors.Is(reason, errTooMany)
-	l.Skipped = append(l.Skipped, LineError{Line: l.Lines, Reason: reason.Error()})
+	l.Skipped = append(l.Skipped, LineError{l.here(), reason.Error()})
 }
 
 // hopeless says that so much was refused that there is no point in going on.
@@ -232,13 +250,13 @@ func (l *List) note(specs []*Spec) {
 		l.Ranged += len(specs)
 	}
 	if names := specs[0].Placeholders(); names != nil {
-		l.Templates = append(l.Templates, Template{l.Lines, names})
+		l.Templates = append(l.Templates, Template{l.here(), names})
 	}
 	if specs[0].CA == "" && specs[0].Breaker == (breaker.Overrides{}) {
 		return
 	}
 	for _, s := range specs {
-		l.particular = append(l.particular, lined{s, l.Lines})
+		l.particular = append(l.particular, lined{s, l.here()})
 	}
 }
 

@@ -78,7 +78,7 @@ func TestOverlongLineIsSkippedAndTheRestRead(t *testing.T) {
 		if got := addresses(list.Specs); got != "h:1 h:2" || list.Lines != 4 || !list.Unfinished {
 			t.Errorf("%d bytes: %s, %d lines, unfinished %v", size, got, list.Lines, list.Unfinished)
 		}
-		if len(list.Skipped) != 2 || list.Skipped[0] != (LineError{2, errLong.Error()}) || list.Skipped[1].Line != 4 {
+		if len(list.Skipped) != 2 || list.Skipped[0] != (LineError{Place{Line: 2}, errLong.Error()}) || list.Skipped[1].Line != 4 {
 			t.Errorf("%d bytes: skipped %v", size, list.Skipped)
 		}
 	}

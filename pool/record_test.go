@@ -95,6 +95,23 @@ func TestBadRowsAreSkippedWithTheirLine(t *testing.T) {
 	}
 }
 
+// TestBadElementOfALongLineIsFound: all of an array from a program is one line.
+func TestBadElementOfALongLineIsFound(t *testing.T) {
+	list := parseText(t, `["192.0.2.1:80","bad",{"host":"h"},`+"\n"+`"https://h:1 ca=x","u-{session}:p@h:2"]`)
+	var got []string
+	for _, skipped := range list.Skipped {
+		got = append(got, skipped.Error())
+	}
+	want := "line 1, element 2: the address has no port; line 1, element 3: the address has no port"
+	if strings.Join(got, "; ") != want || list.PlaceOf(list.Specs[1]).String() != "line 2, element 4" || list.Templates[0].Place.String() != "line 2, element 5" {
+		t.Errorf("%q, %v, %v", got, list.PlaceOf(list.Specs[1]), list.Templates)
+	}
+	_, err := ParseList(strings.NewReader(`["192.0.2.1:80","192.0.2.2:80"`), nil)
+	if err == nil || err.Error() != "behind line 1, element 2 the JSON array is malformed, or not complete" {
+		t.Error(err)
+	}
+}
+
 // A file that is still being written must not replace the pool by a part of it.
 func TestHalfWrittenExportsAreSeen(t *testing.T) {
 	whole := `["192.0.2.1:80", {"host": "192.0.2.2", "port": 80}]`

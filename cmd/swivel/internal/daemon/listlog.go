@@ -30,6 +30,9 @@ func logLists(log *eventlog.Log, lists Lists) {
 		if s.Line > 0 { // else the reason names the proxy
 			event = event.Int("line", s.Line)
 		}
+		if s.Element > 0 {
+			event = event.Int("element", s.Element)
+		}
 		event.Str("reason", s.Reason).Msg("line skipped")
 	}
 	for _, stale := range lists.Stale {

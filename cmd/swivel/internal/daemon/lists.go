@@ -83,7 +83,7 @@ func notes(file string, list pool.List) (all []string) {
 		all = append(all, fmt.Sprintf("%s: %d lines with a range of ports are %d proxies", file, list.Ranges, list.Ranged))
 	}
 	for _, t := range list.Templates {
-		all = append(all, fmt.Sprintf("%s: line %d: its credentials are a template: {%s}", file, t.Line, strings.Join(t.Names, "}, {")))
+		all = append(all, fmt.Sprintf("%s: %s: its credentials are a template: {%s}", file, t.Place, strings.Join(t.Names, "}, {")))
 	}
 	if len(list.Ignored) > 0 {
 		all = append(all, fmt.Sprintf("%s: columns that mean nothing here: %s", file, strings.Join(list.Ignored, ", ")))
@@ -105,7 +105,7 @@ func keepUsable(list pool.List, base breaker.Settings) (usable []*pool.Spec, ref
 			err = authorities.of(s.CA)
 		}
 		if err != nil {
-			why := pool.LineError{Line: list.LineOf(s), Reason: strings.ReplaceAll(err.Error(), "\n", "; ")}
+			why := pool.LineError{Place: list.PlaceOf(s), Reason: strings.ReplaceAll(err.Error(), "\n", "; ")}
 			if why.Line == 0 {
 				why.Reason = s.Label() + ": " + why.Reason
 			}
