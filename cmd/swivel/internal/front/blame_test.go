@@ -179,20 +179,30 @@ func TestTwoUsersOfOneProxyAreJudgedApart(t *testing.T) {
 	}
 }
 
+// TestShutdownIsHeldAgainstNobody, and whoever has no answer yet is told why there
+// will be none.
 func TestShutdownIsHeldAgainstNobody(t *testing.T) {
 	r := newRig(t)
 	p := r.proxy(silent)
 	r.start(p.addr())
 	var clients sync.WaitGroup
-	for range 10 {
+	for i := range 10 {
 		c := r.dial()
-		c.send(connectHead(target))
-		clients.Go(c.expectEnd)
+		c.send([]string{connectHead(target), "GET http://example.test/ HTTP/1.1\r\nHost: example.test\r\n\r\n"}[i%2])
+		clients.Go(func() {
+			if resp, _ := c.reply(); resp.StatusCode != 503 || resp.Header.Get("X-Swivel-Error") != "over_capacity" || resp.Header.Get("Retry-After") != "1" {
+				t.Errorf("%s %v", resp.Status, resp.Header)
+			}
+			c.expectEnd()
+		})
 	}
 	eventually(t, "all are waiting", func() bool { n, _ := p.asked(); return n == 10 })
 	r.shutdown(0)
 	clients.Wait()
 	if !r.untouched(0) {
 		t.Errorf("the proxy is blamed: %+v", r.snapshot(0))
+	}
+	if line := r.logged(1); line.Status != 503 || line.Code != "over_capacity" {
+		t.Errorf("the log has %d %s", line.Status, line.Code)
 	}
 }

@@ -34,7 +34,8 @@ type client struct {
 	br      *bufio.Reader
 	idle    atomic.Bool // waiting for the first byte of a request
 	req     http1.Request
-	away    bool // the connection is a tunnel's
+	away    bool        // the connection is a tunnel's
+	cut     atomic.Bool // by Shutdown
 	life    lifetime.Context
 }
 
@@ -241,8 +242,23 @@ func (c *client) tunnel(r *request, answers tunnel.Answers) {
 		c.front.forget(c)
 	})
 	if c.away = open; !open {
+		if refusal := c.sayStopping(r, result.Status, answers.Refused); refusal != nil {
+			result.Status, result.Code, result.Reason = refusal.Status, refusal.Code, refusal.Text
+		}
 		report(result)
 	}
+}
+
+// sayStopping answers a request that has no answer, since the process ends and not
+// because the client has left; nil if that is not so.
+func (c *client) sayStopping(r *request, status int, refused func([]byte, string, *reply.Error) []byte) *reply.Error {
+	if status != tunnel.ClientLeft || !c.cut.Load() {
+		return nil
+	}
+	refusal := reply.Stopping()
+	_ = c.conn.SetWriteDeadline(time.Now().Add(lastWords))
+	_, _ = c.conn.Write(refused(nil, r.id, refusal))
+	return refusal
 }
 
 func (c *client) reportTunnel(r *request, x *attempts.Exchange, result tunnel.Result) {
@@ -290,6 +306,9 @@ func (c *client) plain(r *request) bool {
 		Client: c.conn, Reader: c.br, Exchange: x,
 	})
 	x.End()
+	if refusal := c.sayStopping(r, result.Status, func(b []byte, id string, e *reply.Error) []byte { return e.Append(b, id, r.method) }); refusal != nil {
+		result.Status, result.Code, result.Reason, result.Reusable = refusal.Status, refusal.Code, refusal.Text, false
+	}
 	line := c.line(r, result.Status, result.Code)
 	line.Reason = result.Reason
 	line.Proxy, line.Attempts = result.Proxy, x.Attempts()

@@ -225,10 +225,24 @@ func (f *Front) Shutdown(ctx context.Context) (cut int) {
 	f.mu.Lock()
 	cut = len(f.conns)
 	for cl := range f.conns {
+		cl.cut.Store(true)
 		cl.life.Cancel()
+	}
+	f.mu.Unlock()
+	select {
+	case <-f.empty:
+		return cut
+	case <-time.After(lastWords):
+	}
+	f.mu.Lock()
+	for cl := range f.conns {
 		_ = cl.tcp.Close()
 	}
 	f.mu.Unlock()
 	<-f.empty
 	return cut
 }
+
+// lastWords is how long clients that have no answer yet are told so when they are
+// cut.
+const lastWords = 100 * time.Millisecond

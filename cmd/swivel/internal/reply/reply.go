@@ -153,6 +153,12 @@ func OverCapacity() *Error {
 		Text: "too many client connections", RetryAfter: time.Second}
 }
 
+// Stopping means that the process ends before there is an answer.
+func Stopping() *Error {
+	return &Error{Status: 503, Code: "over_capacity", proxyStatus: "proxy_internal_error",
+		Text: "swivel is being stopped", RetryAfter: time.Second}
+}
+
 // TooManyConnections means that the client has as many connections as it may.
 func TooManyConnections() *Error {
 	return &Error{Status: 503, Code: "over_capacity", proxyStatus: "connection_limit_reached",

@@ -31,8 +31,8 @@ type Result struct {
 	Opened time.Duration
 }
 
-// clientLeft is the status logged when nobody waits for an answer any more.
-const clientLeft = 499
+// ClientLeft is the status logged when nobody waits for an answer any more.
+const ClientLeft = 499
 
 // Serve opens a tunnel to the exchange's target for the client. early is what the
 // client sent behind its request: it goes to the proxy that wins. answers is what
@@ -64,7 +64,7 @@ func (s *Server) Serve(life *lifetime.Context, c net.Conn, early []byte, x *atte
 		v.ClientEnded()
 		v.Ended()
 		v.release()
-		result.Status, result.Code = clientLeft, "client_gone"
+		result.Status, result.Code = ClientLeft, "client_gone"
 		return result, false
 	}
 	before := Traffic{Up: int64(len(early)), Down: int64(len(up.Early))}
@@ -126,7 +126,7 @@ func hello(c net.Conn, up *upstream.Conn, l *pool.Lease, answers Answers) error 
 func refuse(c net.Conn, id string, err error, answers Answers) Result {
 	e, ok := err.(*reply.Error)
 	if !ok {
-		return Result{Status: clientLeft, Code: "client_gone"}
+		return Result{Status: ClientLeft, Code: "client_gone"}
 	}
 	_ = c.SetWriteDeadline(time.Now().Add(answerTimeout))
 	_, _ = c.Write(answers.Refused(nil, id, e))
