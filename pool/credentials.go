@@ -88,7 +88,7 @@ func resolve(text string, encoded bool, env Env) (string, error) {
 		if name != "" {
 			value, found := lookup(env, name)
 			if !found {
-				return "", fmt.Errorf("the environment variable %s is not set", name)
+				return "", unset(name)
 			}
 			b.WriteString(value)
 		}
@@ -140,4 +140,13 @@ func isVariable(name string) bool {
 		}
 	}
 	return true
+}
+
+// unset names a variable that is not set, unless the name looks as if it were a part
+// of the password: those of variables are in capitals.
+func unset(name string) error {
+	if name != strings.ToUpper(name) {
+		return errors.New("an environment variable in the credentials is not set; a password that has ${ in it is written with %24{, in the form user:password@host")
+	}
+	return fmt.Errorf("the environment variable %s is not set", name)
 }

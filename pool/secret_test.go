@@ -88,3 +88,16 @@ func TestPrintedSpecShowsNoCredentials(t *testing.T) {
 		t.Errorf("String() = %q, want %q", got, want)
 	}
 }
+
+func TestPasswordThatLooksLikeAVariableIsNotQuoted(t *testing.T) {
+	for line, quoted := range map[string]bool{"h:1:user:pa${ss}word": false, "h:1:user:${PASSWORD}": true} {
+		_, err := ParseLine(line, func(string) (string, bool) { return "", false })
+		if err == nil || strings.Contains(err.Error(), "ss is not") || strings.Contains(err.Error(), "PASSWORD") != quoted {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	specs, err := ParseLine("user:pa%24{ss}word@h:1", nil)
+	if err != nil || specs[0].Password.Reveal() != "pa${ss}word" {
+		t.Errorf("the way that the message shows: %v", err)
+	}
+}
