@@ -126,6 +126,23 @@ func (s *session) clientError() error {
 	return s.pump.clientError()
 }
 
+// appendForProxy appends the head for an HTTP proxy, but for its last line.
+func (s *session) appendForProxy(b []byte, r *Request) []byte {
+	b = r.Fields.Append(http1.AppendRequestLine(b, r.Method, r.Absolute))
+	again := false
+	if isNear(s.conn) { // it is known again by what is the client's, and not by credentials that may change
+		s.echo, again = s.transport.echoes.sent(b)
+		again = again || r.Hops > 0
+	}
+	if s.proxy.HasAuth {
+		b = append(AppendBasic(append(b, "Proxy-Authorization: "...), s.proxy), "\r\n"...)
+	}
+	if again {
+		b = appendHops(http1.AppendField(b, "Connection", HopsField), r.Hops)
+	}
+	return b
+}
+
 var heads = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
 // send writes the head, and the body if it is held, in one go.
@@ -133,23 +150,10 @@ func (s *session) send(r *Request) error {
 	room := heads.Get().(*[]byte)
 	defer heads.Put(room)
 	b := (*room)[:0]
-	viaTunnel := tunnelled(s.proxy, r)
-	if viaTunnel {
-		b = http1.AppendRequestLine(b, r.Method, r.Origin)
+	if tunnelled(s.proxy, r) {
+		b = r.Fields.Append(http1.AppendRequestLine(b, r.Method, r.Origin))
 	} else {
-		b = http1.AppendRequestLine(b, r.Method, r.Absolute)
-	}
-	b = r.Fields.Append(b)
-	again := false
-	if !viaTunnel && isNear(s.conn) { // before what is not the client's and may differ each time
-		s.echo, again = s.transport.echoes.sent(b)
-		again = again || r.Hops > 0
-	}
-	if s.proxy.HasAuth && !viaTunnel {
-		b = append(AppendBasic(append(b, "Proxy-Authorization: "...), s.proxy), "\r\n"...)
-	}
-	if again { // it has passed a swivel, or may have come round
-		b = appendHops(http1.AppendField(b, "Connection", HopsField), r.Hops)
+		b = s.appendForProxy(b, r)
 	}
 	b = append(b, "\r\n"...)
 	b = append(b, r.Held...)
