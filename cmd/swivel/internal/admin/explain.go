@@ -17,7 +17,7 @@ type Explanation struct {
 	// Refused is why no proxy is asked at all: the status and the error code that
 	// clients get.
 	Refused string `json:"refused,omitempty"`
-	Route  string `json:"route,omitempty"` // the routing keys, as country=us;session=a
+	Route   string `json:"route,omitempty"` // the routing keys, as country=us;session=a
 	// TargetRest is for how many seconds the target is still left alone because
 	// it is down.
 	TargetRest  float64 `json:"target_rest_s,omitempty"`
