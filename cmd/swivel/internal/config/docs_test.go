@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -118,8 +119,12 @@ func TestOtherDocsNameKeysThatExist(t *testing.T) {
 		}
 	}, nil)
 	name := regexp.MustCompile(`\b([a-z]+)\.[a-z_]+\b`)
-	for _, file := range []string{"README.md", "docs/migrating.md", "docs/troubleshooting.md", "deploy/README.md", "deploy/prometheus/alerts.yaml"} {
-		text, err := os.ReadFile(root + file)
+	files, err := filepath.Glob(root + "docs/*.md")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("docs has only %d pages (%v)", len(files), err)
+	}
+	for _, file := range append(files, root+"README.md", root+"deploy/README.md", root+"deploy/prometheus/alerts.yaml") {
+		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
