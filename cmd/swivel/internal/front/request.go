@@ -95,7 +95,7 @@ func (c *client) begin(r *request) (*attempts.Exchange, *reply.Error) {
 		}
 		return nil, reply.RateLimited(wait)
 	}
-	c.warnOfSlip(r)
+	c.warnOfSlip(r, now)
 	x := c.front.Loop.Begin(r.wish())
 	x.Hops = r.hops
 	if x.Refused() {

@@ -17,14 +17,18 @@ const slipEvery = time.Minute
 type slips struct{ told atomic.Int64 } // unix nanoseconds
 
 // warnOfSlip has the log name the key that the client of a request may have meant.
-// The user name itself is not for the log.
-func (c *client) warnOfSlip(r *request) {
+// The user name itself is not for the log. It is searched only when there would be
+// something to tell: who has a slip brings it with every request.
+func (c *client) warnOfSlip(r *request, now time.Time) {
 	if r.user != "" || r.name == "" { // as nearly always, or a configured user
 		return
 	}
+	slips, told := &c.front.slips, c.front.slips.told.Load()
+	if now.UnixNano()-told < int64(slipEvery) {
+		return
+	}
 	key, missing := route.Slip(r.name)
-	now, told := time.Now().UnixNano(), c.front.slips.told.Load()
-	if key == "" || now-told < int64(slipEvery) || !c.front.slips.told.CompareAndSwap(told, now) {
+	if key == "" || !slips.told.CompareAndSwap(told, now.UnixNano()) {
 		return
 	}
 	text := "the user name holds a word that is almost a routing key: it is taken for a part of the name, and any proxy serves"

@@ -44,3 +44,36 @@ func TestAMisspeltRoutingKeyIsServedButNotSilently(t *testing.T) {
 		}
 	}
 }
+
+// Names without a slip must not use up what the log tells in a minute.
+func TestSoundNamesDoNotHideASlip(t *testing.T) {
+	r := newRig(t)
+	r.start(r.proxy(func(c *peer) {
+		if c.head() != "" {
+			c.send(site)
+		}
+	}).addr())
+	for _, name := range []string{"sam-prod", "sam-country-", "sam", "sam-county-de"} {
+		c := r.dial()
+		c.send(getWith(basic(name + ":p")))
+		_, _ = c.reply()
+		_ = c.Close()
+	}
+	if log := r.log.String(); strings.Count(log, `"key":"country"`) != 1 {
+		t.Errorf("the log says %s", log)
+	}
+}
+
+func BenchmarkSlip(b *testing.B) {
+	now := time.Now()
+	c := &client{front: &Front{}}
+	r := &request{caller: &caller{name: "sam-scraper-prod-eu-17"}}
+	for name, told := range map[string]time.Time{"due": now.Add(-slipEvery), "told": now} {
+		b.Run(name, func(b *testing.B) {
+			c.front.slips.told.Store(told.UnixNano())
+			for b.Loop() {
+				c.warnOfSlip(r, now)
+			}
+		})
+	}
+}
