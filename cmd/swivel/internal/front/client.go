@@ -50,8 +50,7 @@ func (c *client) serve() {
 	if c.front.TLS != nil && !c.handshake(c.front.Settings.HeaderTimeout) {
 		return
 	}
-	c.br = readers.Get().(*bufio.Reader)
-	c.br.Reset(c.conn)
+	c.read()
 	// The first head is due from the start: an honest client connects when it
 	// has something to ask.
 	head, ok := c.readHead(c.front.Settings.HeaderTimeout, 0)
@@ -75,6 +74,12 @@ func (c *client) survive() {
 		c.front.Log.Panic(c.tcp.RemoteAddr(), r, debug.Stack())
 		_ = c.tcp.Close()
 	}
+}
+
+// read gives the connection a reader, until release.
+func (c *client) read() {
+	c.br = readers.Get().(*bufio.Reader)
+	c.br.Reset(c.conn)
 }
 
 func (c *client) release() {
@@ -180,32 +185,6 @@ func (c *client) refuseParse(r *request, err error) {
 	if errors.As(err, &bad) {
 		c.refuse(r, reply.FromHTTP(bad))
 	}
-}
-
-func (c *client) refusePlace() {
-	defer c.front.forget(c)
-	if c.front.TLS == nil || c.handshake(writeTimeout) {
-		c.refuse(unread(), c.refused)
-	}
-	c.lingerClose()
-}
-
-// refuseQuickly refuses one of too many at once. Its answer is lost if it has
-// sent something that is still on its way; it fits into the buffer of a new
-// connection, so that this does not wait. With TLS nothing can be said that soon.
-func (c *client) refuseQuickly() {
-	if c.front.TLS == nil {
-		_, _ = c.tcp.Write(refusal(unread(), c.refused))
-	}
-	_ = c.tcp.Close()
-}
-
-// unread is a request that is refused before it is read; this answer suits the
-// most.
-func unread() *request {
-	r := newRequest("connect")
-	r.method = "CONNECT"
-	return r
 }
 
 // connect serves a CONNECT; the connection is used up by it.

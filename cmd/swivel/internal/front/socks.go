@@ -1,6 +1,7 @@
 package front
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"time"
@@ -10,14 +11,21 @@ import (
 	"swivel/pool"
 )
 
-// socks serves a client that speaks SOCKS5; the connection is used up by it.
+// socks serves a client that speaks SOCKS5; the connection is used up by it. One for
+// whom there is no place is told so in answer to its request, as of all answers only
+// that to a request can say it.
 func (c *client) socks() {
-	_ = c.conn.SetReadDeadline(time.Now().Add(c.front.Settings.HeaderTimeout))
+	within := c.front.Settings.HeaderTimeout
+	if c.refused != nil {
+		within = min(within, writeTimeout)
+	}
+	_ = c.conn.SetReadDeadline(time.Now().Add(within))
 	r := newRequest("socks5")
 	refused, ok := c.greet(r)
 	if !ok {
 		return
 	}
+	refused = cmp.Or(c.refused, refused)
 	asked, err := socks.ReadRequest(c.br)
 	if err != nil {
 		c.refuseSOCKS(r, err)
@@ -74,8 +82,11 @@ func (c *client) askPassword(r *request) (refused *reply.Error, ok bool) {
 		c.refuseSOCKS(r, err)
 		return nil, false
 	}
-	who, refused := c.front.authenticate(user, password)
-	r.caller = who.kept()
+	if c.refused == nil { // else nothing is served, and no password worth its work
+		var who caller
+		who, refused = c.front.authenticate(user, password)
+		r.caller = who.kept()
+	}
 	if refused != nil && refused.Code != "bad_routing_key" {
 		c.tellRefusal(r, refused, socks.AppendVerdict(nil, false))
 		return nil, false
