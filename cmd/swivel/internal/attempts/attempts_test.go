@@ -312,3 +312,27 @@ func TestUnrepeatableRequestIsToldAllAttempts(t *testing.T) {
 		}
 	}
 }
+
+// A slow attempt in a pool without a second proxy used to take a token whenever its
+// hedge was due again, until nobody could retry any more.
+func TestHedgeThatNobodyCanTakeCostsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := limits
+		s.HedgeOff, s.HedgeAfter = false, 10*time.Millisecond
+		loop, p := newLoop(t, 2, s)
+		p.Pause(p.Proxies()[:1], pool.Pause{Reason: "away"})
+		x := loop.Begin(pool.Request{ID: "id", Target: "example.test:443"})
+		defer x.End()
+		lease, err := run(context.Background(), x, func(context.Context, *pool.Lease) error {
+			time.Sleep(2 * time.Second)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Reached(lease, pool.FirstByte, 0)
+		if left := loop.RetryBudget(time.Now()); left != extraCapacity {
+			t.Errorf("%v tokens are left of %v", left, extraCapacity)
+		}
+	})
+}

@@ -1,7 +1,6 @@
 package attempts
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -86,13 +85,13 @@ func (l *line) leave(place chan struct{}) {
 
 // begin launches the first attempt, or whatever is to be done when nobody can be
 // picked; false when nothing could be.
-func (r *race[T]) begin(ctx context.Context) bool {
+func (r *race[T]) begin() bool {
 	if r.launch() {
 		return true
 	}
 	switch r.x.loop.Settings.OnExhausted {
 	case Wait:
-		return r.await(ctx)
+		return r.await()
 	case Direct:
 		return r.direct()
 	}
@@ -101,7 +100,7 @@ func (r *race[T]) begin(ctx context.Context) bool {
 
 // await waits until a proxy can be picked. Who stands first is told; the others
 // look now and then, since what they may have can be something else.
-func (r *race[T]) await(ctx context.Context) bool {
+func (r *race[T]) await() bool {
 	loop := r.x.loop
 	deadline := time.Now().Add(loop.Settings.ExchangeTimeout)
 	if r.inVain(deadline) {
@@ -128,7 +127,7 @@ func (r *race[T]) await(ctx context.Context) bool {
 		case <-look.C:
 		case <-end.C:
 			return false
-		case <-ctx.Done():
+		case <-r.life.Done(): // as in Run
 			return false
 		}
 		look.Stop()

@@ -1,7 +1,6 @@
 package attempts
 
 import (
-	"context"
 	"math/rand/v2"
 	"time"
 )
@@ -27,7 +26,7 @@ func pauseAfter(attempts int) time.Duration {
 // pause waits for a moment if the only one left to be asked has failed already. If
 // the end that the attempts have comes before, nothing more is tried. It is false
 // when the client has left meanwhile. Nothing is to be on the way.
-func (r *race[T]) pause(ctx context.Context, end time.Time) bool {
+func (r *race[T]) pause(end time.Time) bool {
 	x, now := r.x, time.Now()
 	if r.late || x.launched == x.loop.Settings.Attempts || !x.pool.Again(now) {
 		return true

@@ -51,7 +51,7 @@ func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease 
 	}
 	r := newRace(ctx, x, plan)
 	defer r.leave()
-	if !x.mayRetry(plan.After) || plan.After != nil && !r.pause(ctx, time.Time{}) || !r.begin(ctx) {
+	if !x.mayRetry(plan.After) || plan.After != nil && !r.pause(time.Time{}) || !r.begin() {
 		if ctx.Err() != nil {
 			return value, nil, fmt.Errorf("%w: %w", ErrClientGone, ctx.Err())
 		}
@@ -190,13 +190,14 @@ func (r *race[T]) overtake() {
 		r.launch()
 		return
 	}
-	r.x.pool.Overdue(r.last, time.Now())
+	now := time.Now()
+	r.x.pool.Overdue(r.last, now)
 	again := r.plan.Hedge || r.plan.Probe // it does no harm to ask twice
 	if r.x.pool.Sticky() {                // but for the session: two proxies are two identities
 		again = false
 	}
-	if again && !loop.Settings.HedgeOff && r.x.launched < loop.Settings.Attempts && loop.extra.Spend(time.Now()) {
-		r.launch()
+	if again && !loop.Settings.HedgeOff && loop.extra.Tokens(now) >= 1 && r.launch() {
+		loop.extra.Take(now) // only now: who finds nobody comes here again and again
 	}
 }
 
@@ -222,7 +223,7 @@ func (r *race[T]) failed(ctx context.Context, a arrival[T], end time.Time) error
 		return nil
 	case !x.mayRetry(a.lease):
 		return x.spent(false)
-	case !r.pause(ctx, end):
+	case !r.pause(end):
 		return fmt.Errorf("%w: %w", ErrClientGone, ctx.Err())
 	case !r.launch() && !r.lastResort():
 		return x.spent(false)
