@@ -95,3 +95,23 @@ func TestReloadNeverMakesAnOpenProxy(t *testing.T) {
 		t.Error("everybody is served")
 	}
 }
+
+// Nobody watched anything where a daemon had begun with lists of URLs alone.
+func TestFileThatAReloadNamesFirstIsWatched(t *testing.T) {
+	v := newVendor(t, "192.0.2.1:1\n")
+	r := newRig(t, "192.0.2.1:1")
+	next := r.cfg
+	r.cfg.Proxies = []string{v.url}
+	d, err := r.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.ReadConfigWith(func() (config.Config, error) { return next, nil })
+	r.runs(d)
+	r.eventually("it runs", func() bool { return len(r.log.lines("ready")) == 1 })
+	if _, err := r.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	r.write("192.0.2.1:1", "192.0.2.1:2")
+	r.eventually("the file is watched", r.members(2))
+}

@@ -30,9 +30,10 @@ type watch struct {
 	here   map[string]bool        // files that were seen, and not missed since
 }
 
-// newWatch begins to watch; nil if there are no files, or it cannot.
+// newWatch begins to watch; nil if there are no files and a reload can name none, or
+// it cannot.
 func (d *Daemon) newWatch() *watch {
-	if len(d.filePaths()) == 0 {
+	if len(d.filePaths()) == 0 && d.readConfig == nil {
 		return nil
 	}
 	events, err := fsnotify.NewWatcher()
