@@ -118,6 +118,7 @@ func Open(ctx context.Context, cfg config.Config, sockets systemd.Sockets, log *
 	}
 	d, err := openWith(ctx, cfg, lists, sockets, log, openSQLite)
 	if err == nil {
+		sources.tidy(cfg.Proxies)
 		sources.beside = true
 		d.sources = sources
 	}

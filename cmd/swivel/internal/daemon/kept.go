@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,9 +73,11 @@ func (s *Sources) store(source string, v version, body []byte) (err error) {
 	return os.Rename(f.Name(), filepath.Join(s.dir, keptName(source)))
 }
 
-// tidy forgets the lists of URLs that are no longer asked.
+// tidy forgets the lists of URLs that are no longer asked: these are the sources that
+// count from now on.
 func (s *Sources) tidy(sources []string) {
-	if s.dir == "" || s.looks {
+	maps.DeleteFunc(s.kept, func(source string, _ keptList) bool { return !slices.Contains(sources, source) })
+	if s.dir == "" {
 		return
 	}
 	entries, _ := os.ReadDir(s.dir) // there may be none

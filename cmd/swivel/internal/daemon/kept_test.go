@@ -6,10 +6,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"swivel/breaker"
+	"swivel/cmd/swivel/internal/config"
 )
 
 func (v *vendor) version(tag, date string) {
@@ -134,6 +136,51 @@ func TestListsThatAreNoLongerAskedAreForgotten(t *testing.T) {
 	r.start()
 	if second := r.keptFiles(); len(first) != 1 || len(second) != 1 || first[0] == second[0] {
 		t.Errorf("%q, then %q", first, second)
+	}
+}
+
+// What a reload is refused for may be that the new lists are wrong: the old ones are
+// asked again then, and may be needed at the next start.
+func TestListsThatARefusedReloadDoesNotNameStay(t *testing.T) {
+	v, self := newVendor(t, "192.0.2.1:1\n"), newVendor(t, "")
+	var next config.Config
+	r := newRig(t)
+	r.cfg.Proxies = []string{v.url}
+	d, err := r.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	self.say(200, d.Addr().String()+"\n")
+	next = r.cfg
+	next.Proxies = []string{self.url}
+	d.ReadConfigWith(func() (config.Config, error) { return next, nil })
+	r.runs(d)
+	kept := r.keptFiles()
+	if _, err := r.Reload(); err == nil {
+		t.Fatal("a list of nobody but swivel itself is accepted")
+	}
+	if after := r.keptFiles(); len(kept) != 1 || !slices.Contains(after, kept[0]) {
+		t.Errorf("%q, then %q", kept, after)
+	}
+}
+
+// Vendors put a secret into the URL that changes: each of them used to stay in memory,
+// with all of its list.
+func TestListsThatAReloadNoLongerNamesTakeNoMemory(t *testing.T) {
+	var next config.Config
+	one, other := newVendor(t, "192.0.2.1:1\n"), newVendor(t, "192.0.2.1:2\n")
+	r := newRig(t)
+	r.cfg.Proxies = []string{one.url}
+	d, err := r.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next = r.cfg
+	d.ReadConfigWith(func() (config.Config, error) { return next, nil })
+	r.runs(d)
+	next.Proxies = []string{other.url}
+	if _, err := r.Reload(); err != nil || len(d.sources.kept) != 1 || len(r.keptFiles()) != 1 {
+		t.Errorf("%v, %d in memory, %q", err, len(d.sources.kept), r.keptFiles())
 	}
 }
 

@@ -64,6 +64,7 @@ func (d *Daemon) reload(ctx context.Context) (admin.Reloaded, error) {
 	done, err := d.take(lists, err)
 	if err == nil {
 		d.nameLists(next.Proxies)
+		d.sources.tidy(next.Proxies)
 	}
 	done.RestartNeeded = restart
 	return done, errors.Join(configErr, usersErr, certErr, err)

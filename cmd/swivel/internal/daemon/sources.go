@@ -52,11 +52,7 @@ func sourcesOf(db string) *Sources {
 // error, unless it is a URL's that said something before: that counts then. All
 // errors are joined. base are the breaker settings that lines may override.
 func (s *Sources) Read(ctx context.Context, sources []string, base breaker.Settings) (Lists, error) {
-	all, err := s.read(sources, base, func(source string, all *Lists) (pool.List, error) { return s.fetched(ctx, source, all) })
-	if err == nil {
-		s.tidy(sources)
-	}
-	return all, err
+	return s.read(sources, base, func(source string, all *Lists) (pool.List, error) { return s.fetched(ctx, source, all) })
 }
 
 // readFiles is Read, but takes what URLs said last for what they say.
