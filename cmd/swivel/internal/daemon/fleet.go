@@ -32,6 +32,7 @@ type member struct {
 	listens context.CancelFunc // ends the hub's part
 	settled uint64             // attempts when Busy was last asked
 	deeds   chan func()        // what operators had done elsewhere, to be stored here
+	over    <-chan struct{}    // closed when the instance is to end; the loop's goroutine only
 	targets toldTargets
 }
 
@@ -103,6 +104,7 @@ func (m *member) begin() {
 
 // run keeps in touch with the fleet until ctx ends.
 func (m *member) run(ctx context.Context) {
+	m.over = ctx.Done()
 	var workers sync.WaitGroup
 	workers.Go(func() { m.storeDeeds(ctx) })
 	workers.Go(func() { m.remindOfPauses(ctx) })

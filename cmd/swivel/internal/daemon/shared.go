@@ -177,7 +177,10 @@ func (m *member) learnPause(id pool.ID, value string, at time.Time) {
 		return
 	}
 	why := pool.Pause{Reason: p.Reason, By: p.By, At: at.Round(time.Microsecond), Drain: p.Drain}
-	m.deeds <- func() { m.d.obey(id, why, value == "") }
+	select {
+	case m.deeds <- func() { m.d.obey(id, why, value == "") }:
+	case <-m.over: // nobody stores it any more; the fleet tells it again at the next start
+	}
 }
 
 // obey does what an operator had done elsewhere, unless it has happened already
