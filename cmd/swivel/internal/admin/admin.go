@@ -150,9 +150,15 @@ func (s *Server) handler() http.Handler {
 	for _, one := range s.guarded() {
 		mux.HandleFunc(one.pattern, s.withToken(one.serve))
 	}
+	pages := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.lock.set && !localName(r.Host) {
+		switch {
+		case s.lock.set: // a page of somebody else's has no token
+		case !localName(r.Host):
 			http.Error(w, "use the address this listens on", http.StatusForbidden)
+			return
+		case pages.Check(r) != nil:
+			http.Error(w, "changes are taken from no page but the one that is served here", http.StatusForbidden)
 			return
 		}
 		mux.ServeHTTP(w, r)

@@ -81,6 +81,33 @@ func TestRequestsUnderForeignNamesAreRefused(t *testing.T) {
 	}
 }
 
+// Another program's preflight answer, a browser's fault or an extension may let a
+// page send JSON after all: what it sends says where it comes from.
+func TestAChangeThatAPageOfAnotherSiteAsksForIsRefused(t *testing.T) {
+	r := newRig(t, "127.0.0.1:1 name=a tag=x")
+	for _, of := range []struct {
+		origin, site string
+		want         int
+	}{
+		{"", "", 200}, {"http://127.0.0.1:8485", "", 200}, {"http://127.0.0.1:8485", "same-origin", 200}, {"", "none", 200},
+		{"http://evil.test", "", 403}, {"null", "", 403}, {"http://127.0.0.1:3000", "", 403},
+		{"http://127.0.0.1:3000", "same-site", 403}, {"http://evil.test", "cross-site", 403},
+	} {
+		status, _ := r.ask(t, "POST", "/api/v1/tags/x/pause", `{"reason":"why"}`, func(q *http.Request) {
+			q.Host = "127.0.0.1:8485"
+			for name, value := range map[string]string{"Origin": of.origin, "Sec-Fetch-Site": of.site} {
+				if value != "" {
+					q.Header.Set(name, value)
+				}
+			}
+		})
+		if paused := r.member(t, "a").Paused() != nil; status != of.want || paused != (of.want == 200) {
+			t.Errorf("Origin %q, Sec-Fetch-Site %q: %d, paused %v; want %d", of.origin, of.site, status, paused, of.want)
+		}
+		r.pool.Resume(r.pool.Proxies())
+	}
+}
+
 func TestGetChangesNothing(t *testing.T) {
 	r := newRig(t, "127.0.0.1:1 name=a tag=x")
 	id := string(r.member(t, "a").ID)
