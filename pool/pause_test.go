@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"swivel/breaker"
+	"swivel/pool/route"
 )
 
 func TestAPausedProxyIsNotPicked(t *testing.T) {
@@ -52,6 +53,35 @@ func TestAPauseSurvivesAReload(t *testing.T) {
 	if p.Proxies()[0].Paused() == nil || p.Proxies()[1].Paused() != nil {
 		t.Error("the reload lost or spread a pause")
 	}
+}
+
+func TestAPauseDuringAReloadHoldsWhateverClientsAskFor(t *testing.T) {
+	specs := weighted(1000, 1)
+	for _, s := range specs {
+		s.Country = "us"
+	}
+	p := newTestPool(specs)
+	fromUS := func() *Lease {
+		x, _, _ := p.Begin(Request{Target: "a.test:443", Route: route.Route{Country: "us"}}, epoch)
+		return next(t, x, epoch)
+	}
+	fromUS()
+	reloaded, _ := p.build(specs, epoch, atOnce)
+	paused := p.Proxies()[0]
+	p.Pause([]*Proxy{paused}, Pause{Reason: "maintenance", At: epoch})
+	p.publish(reloaded, epoch, atOnce)
+	if fromUS().Proxy == paused {
+		t.Fatal("picked although it is paused")
+	}
+	reloaded, _ = p.build(specs, epoch, atOnce)
+	p.Resume([]*Proxy{paused})
+	p.publish(reloaded, epoch, atOnce)
+	for range 100 {
+		if fromUS().Proxy == paused {
+			return
+		}
+	}
+	t.Error("never picked after it was resumed")
 }
 
 func TestTags(t *testing.T) {

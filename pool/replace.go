@@ -25,8 +25,16 @@ func (p *Pool) Replace(specs []*Spec, now time.Time) Change {
 }
 
 func (p *Pool) replace(specs []*Spec, now time.Time, b *breath) Change {
-	old, next := p.current.Load(), newSnapshot(len(specs))
-	var change Change
+	next, change := p.build(specs, now, b)
+	p.publish(next, now, b)
+	return change
+}
+
+// build makes the snapshot that is to come. Nobody can tell it yet what happens to
+// its members: that is made up for when it is published.
+func (p *Pool) build(specs []*Spec, now time.Time, b *breath) (next *snapshot, change Change) {
+	old := p.current.Load()
+	next = newSnapshot(len(specs))
 	for spec, is := range p.known(old, specs, b) {
 		if is.member != nil {
 			next.add(p.keep(is.member, spec, now))
@@ -39,12 +47,15 @@ func (p *Pool) replace(specs []*Spec, now time.Time, b *breath) Change {
 	change.Removed = len(old.proxies) - change.Kept
 	next.watch(p.options.Strategy, b)
 	next.prepare(old, p.options.Strategy, b)
-	probeRate := p.options.ProbeRate + float64(len(specs))/100
+	return next, change
+}
+
+func (p *Pool) publish(next *snapshot, now time.Time, b *breath) {
+	probeRate := p.options.ProbeRate + float64(len(next.proxies))/100
 	p.probes.SetRate(probeRate, math.Ceil(probeRate), now)
 	p.current.Store(next)
-	next.all.refreshAll(&next.views.mu, b) // with what happened before anybody could tell this snapshot
+	next.views.refreshAll(b)
 	p.resting.follow(next, now, b)
-	return change
 }
 
 // Newcomers returns the ids of those of specs that are no members yet.

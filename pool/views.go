@@ -39,6 +39,16 @@ func (a *views) refresh(place int) {
 	}
 }
 
+// refreshAll has all views take note of who is usable now.
+func (a *views) refreshAll(b *breath) {
+	a.mu.Lock()
+	all := slices.Collect(maps.Values(a.by))
+	a.mu.Unlock()
+	for _, v := range all {
+		v.refreshAll(&a.mu, b)
+	}
+}
+
 // find returns a view that there is, nil if there is none.
 func (a *views) find(c route.Constraints) *view {
 	a.mu.Lock()
