@@ -3,6 +3,7 @@ package pool
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -108,5 +109,27 @@ func TestAReloadPreparesWhatIsAskedFor(t *testing.T) {
 	}
 	if l := next(t, begun(), epoch); l.Proxy.Spec.City != "city7" {
 		t.Error("another city")
+	}
+}
+
+func TestAnExchangeDoesNotRelyOnAForgottenView(t *testing.T) {
+	specs := weighted(1, 1)
+	for _, s := range specs {
+		s.Country = "us"
+	}
+	p := newTestPool(specs)
+	ask := func(country string) *Exchange {
+		x, _, _ := p.Begin(Request{Target: "a.test:443", Route: route.Route{Country: country}}, epoch)
+		return x
+	}
+	x := ask("us")
+	first := next(t, x, epoch)
+	x.Fail(first, Fault{Signal: DialRefused}, epoch)
+	for i := range maxViews {
+		_, _, _ = ask(strconv.Itoa(i)).Next(epoch, leaseTime, false)
+	}
+	p.Pause(p.Proxies(), Pause{Reason: "maintenance", At: epoch})
+	if l, _, ok := x.Next(epoch, leaseTime, false); ok {
+		t.Errorf("leased %d, which is paused", l.Proxy.Spec.Port)
 	}
 }

@@ -44,7 +44,7 @@ func (x *Exchange) pick(now time.Time, lease time.Duration, mayProbe bool, event
 // view returns the members that the exchange may have.
 func (x *Exchange) view() (*snapshot, *view) {
 	s := x.pool.current.Load()
-	if x.seen.snapshot != s {
+	if x.seen.snapshot != s || x.seen.view.forgotten.Load() {
 		x.seen.snapshot, x.seen.view = s, s.all
 		if x.asked != nil {
 			x.seen.view = s.view(x.asked.constraints, x.pool.options.Strategy, atOnce)

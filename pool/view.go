@@ -20,6 +20,8 @@ type view struct {
 	turns   *turns   // nil unless proxies take turns
 	usable  atomic.Int64
 	lastUse uint64 // guarded by views.mu
+	// forgotten: nobody tells it any more who is usable.
+	forgotten atomic.Bool
 
 	known   atomic.Pointer[forecast] // see outlook; nil: nothing
 	lacking []string                 // without members: the routing keys that there is nobody for

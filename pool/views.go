@@ -92,6 +92,7 @@ func (a *views) forgetOne() {
 		}
 	}
 	a.held -= len(a.by[oldest].members)
+	a.by[oldest].forgotten.Store(true)
 	delete(a.by, oldest)
 }
 
