@@ -100,6 +100,9 @@ func (x *Exchange) judgeIfOver(now time.Time, events *[]Event) {
 				event: x.event(l)})
 		}
 	}
+	if p.waiting.tooMany() {
+		p.nextLapse.Store(0)
+	}
 	p.blameMu.Unlock()
 	for _, l := range x.pending {
 		x.judgeLeft(l, down, now, events)

@@ -344,7 +344,7 @@ func TestMemoryOfTargetsIsBounded(t *testing.T) {
 	p := newTestPool(weighted(1, 1, 1, 1))
 	now := epoch
 	for i := range 100_000 {
-		now = now.Add(time.Millisecond)
+		now = now.Add(50 * time.Microsecond)
 		x, _, _ := p.Begin(Request{ID: "test", Target: fmt.Sprintf("host-%d.test:443", i)}, now)
 		x.Fail(leaseOf(t, x, p.Proxies()[i%4], now), Fault{Signal: HandshakeClosed}, now)
 		x.End(now)

@@ -5,7 +5,8 @@ import "time"
 // verdictWithin is how long a suspicion waits for somebody to reach the target.
 const verdictWithin = 10 * time.Second
 
-// waitingMax bounds the suspicions that wait. Beyond it the oldest lapse early.
+// waitingMax bounds the suspicions that wait. Beyond it the oldest lapse early, when
+// the next exchange begins.
 const waitingMax = 1 << 14
 
 // suspicion is an attempt that ended in doubt and whose exchange is over.
@@ -31,11 +32,13 @@ func (s *suspicions) add(one *suspicion) {
 	s.by[one.target] = append(s.by[one.target], one)
 }
 
+func (s *suspicions) tooMany() bool { return len(s.queue) > waitingMax }
+
 // due takes those out of the queue whose time is up, or that are too many.
 func (s *suspicions) due(now time.Time) (due []*suspicion) {
 	for len(s.queue) > 0 {
 		one := s.queue[0]
-		if !one.settled && now.Sub(one.at) < verdictWithin && len(s.queue) <= waitingMax {
+		if !one.settled && now.Sub(one.at) < verdictWithin && !s.tooMany() {
 			break
 		}
 		s.queue[0] = nil
