@@ -93,13 +93,23 @@ func (x *Exchange) KeptAway(now time.Time) bool {
 
 // ban adds a ban. blameMu is held.
 func (p *Pool) ban(m *Proxy, k targetKey, name string, rest time.Duration, now time.Time) {
-	t := p.memory.trouble(k, name, now)
-	t.bans = slices.DeleteFunc(t.bans, func(b ban) bool { return b.id == m.ID })
+	p.memory.trouble(k, name, now).ban(ban{m.ID, now.Add(rest)})
+	p.troubles.Add(1)
+}
+
+// ban adds a ban, in place of an earlier one of the same proxy.
+func (t *target) ban(one ban) {
+	t.bans = slices.DeleteFunc(t.bans, func(b ban) bool { return b.id == one.id })
 	if len(t.bans) == bansMax {
 		t.bans = t.bans[1:]
 	}
-	t.bans = append(t.bans, ban{m.ID, now.Add(rest)})
-	p.troubles.Add(1)
+	t.bans = append(t.bans, one)
+}
+
+// longestBan is how long one may be that comes from elsewhere: as long as any of
+// this pool's own.
+func (p *Pool) longestBan() time.Duration {
+	return max(p.options.BanRest, p.options.Breaker.MaxOpenTimeout)
 }
 
 // denied bans the lease's proxy as deny does. x.mu is held.

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -130,12 +131,35 @@ func TestBansAndRestingTargetsSurviveARestart(t *testing.T) {
 	}
 }
 
-func TestARestoredBanIsNeverLongerThanANewOne(t *testing.T) {
+func TestARestoredBanIsNeverLongerThanANewOneCanBe(t *testing.T) {
 	p := newTestPool(weighted(1))
 	p.RestoreTargets([]Ban{{Proxy: p.Proxies()[0].ID, Target: "a.test:443", Until: epoch.AddDate(1, 0, 0)}},
 		[]TargetRest{{Target: "b.test:443", Until: epoch.AddDate(1, 0, 0), Rest: time.Hour}}, epoch)
-	next(t, begin(t, p, "a.test:443", epoch.Add(5*time.Minute)), epoch.Add(5*time.Minute))
+	next(t, begin(t, p, "a.test:443", epoch.Add(15*time.Minute)), epoch.Add(15*time.Minute))
 	next(t, begin(t, p, "b.test:443", epoch.Add(time.Minute)), epoch.Add(time.Minute))
+}
+
+func TestARestartKeepsTheTimeThatAReportAskedFor(t *testing.T) {
+	p := newTestPool(weighted(1))
+	m := p.Proxies()[0]
+	p.Report(Report{Proxy: m, Target: "a.test:443", Verdict: ReportedBanned, Rest: 12 * time.Minute}, epoch)
+	now := epoch.Add(11 * time.Minute)
+	p = revive(revive(p, weighted(1), epoch), weighted(1), now)
+	if got := p.banned(keyOf("a.test:443"), now); len(got) != 1 || got[0].until != epoch.Add(12*time.Minute) {
+		t.Errorf("banned: %v", got)
+	}
+}
+
+func TestRestoredBansOfATargetAreBounded(t *testing.T) {
+	p := newTestPool(weighted(1))
+	var bans []Ban
+	for i := range 2 * bansMax {
+		bans = append(bans, Ban{Proxy: ID(strconv.Itoa(i)), Target: "a.test:443", Until: epoch.Add(time.Minute)})
+	}
+	p.RestoreTargets(append(bans, bans[bansMax:]...), nil, epoch)
+	if got := p.banned(keyOf("a.test:443"), epoch); len(got) != bansMax || got[0].id != ID(strconv.Itoa(bansMax)) {
+		t.Errorf("%d bans, want the last %d once each", len(got), bansMax)
+	}
 }
 
 func TestABanByTheTargetKeepsItsTime(t *testing.T) {

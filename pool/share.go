@@ -79,7 +79,7 @@ func (p *Pool) Pins() (pins []Pin) {
 // ban that is known already stays.
 func (p *Pool) LearnBan(b Ban, now time.Time) {
 	m, ok := p.Get(b.Proxy)
-	left := min(b.Until.Sub(now), p.options.Breaker.MaxOpenTimeout)
+	left := min(b.Until.Sub(now), p.longestBan())
 	if !ok || left <= 0 {
 		return
 	}

@@ -57,15 +57,14 @@ func (p *Pool) Targets(now time.Time) (bans []Ban, rests []TargetRest) {
 }
 
 // RestoreTargets takes what Targets returned in an earlier life. No ban and no
-// rest becomes longer than a new one would be, whatever the clock did. A ban also
+// rest becomes longer than a new one can be, whatever the clock did. A ban also
 // holds for a proxy that comes back to the list later.
 func (p *Pool) RestoreTargets(bans []Ban, rests []TargetRest, now time.Time) {
 	p.blameMu.Lock()
 	defer p.blameMu.Unlock()
 	for _, b := range bans {
-		if left := min(b.Until.Sub(now), p.options.BanRest); left > 0 {
-			t := p.memory.trouble(keyOf(b.Target), b.Target, now)
-			t.bans = append(t.bans, ban{b.Proxy, now.Add(left)})
+		if left := min(b.Until.Sub(now), p.longestBan()); left > 0 {
+			p.memory.trouble(keyOf(b.Target), b.Target, now).ban(ban{b.Proxy, now.Add(left)})
 		}
 	}
 	for _, r := range rests {
