@@ -68,7 +68,8 @@ func (m *Proxy) roomAfter(now time.Time) time.Duration {
 		return time.Second
 	case OverRate:
 		l := m.limiter.Load()
-		return max(0, time.Duration((1-l.Tokens(now))/l.PerSecond()*float64(time.Second)))
+		left := (1 - l.Tokens(now)) / l.PerSecond() * float64(time.Second)
+		return time.Duration(min(max(0, left), float64(never)))
 	}
 	return 0
 }

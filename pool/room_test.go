@@ -99,3 +99,15 @@ func TestAReloadChangesTheRateAndKeepsWhatIsInFlight(t *testing.T) {
 		t.Errorf("%d in flight in the end", got)
 	}
 }
+
+func TestARateOfNextToNothingIsNotFreeAtOnce(t *testing.T) {
+	specs := weighted(1)
+	specs[0].Rate = 1e-12
+	p := newTestPool(specs)
+	if _, err := serve(p, epoch); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.RetryAfter(epoch); got != soon {
+		t.Errorf("RetryAfter %v, want the longest", got)
+	}
+}
