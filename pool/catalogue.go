@@ -53,11 +53,14 @@ func (s *snapshot) candidates(c route.Constraints) []int32 {
 	var fewest []int32
 	most := len(s.proxies) + 1
 	for _, t := range traitsOf(c) {
+		if t.value == "" {
+			continue
+		}
 		places := s.catalogue.by[t]
 		if t.key < placeholders {
 			places = merged(places, s.catalogue.open)
 		}
-		if t.value != "" && len(places) < most {
+		if len(places) < most {
 			fewest, most = places, len(places)
 		}
 	}
