@@ -81,14 +81,19 @@ func isAttribute(word string) bool {
 // isFlag reports whether word is a key that means something alone.
 func isFlag(word string) bool { return word == "rotating" || word == "insecure" }
 
+// knownKeys are all keys of a line.
+var knownKeys = append(slices.Sorted(maps.Keys(setters)), breaker.Keys()...)
+
+// errUnknownKey is one error for all, since every line of a list may have it.
+var errUnknownKey = errors.New("unknown key: it is none of " + strings.Join(knownKeys, ", "))
+
 // unknownKey names a key only if it is a slip of a known one: else it may be
 // anything, even the end of a password that held a blank.
 func unknownKey(key string) error {
-	known := append(slices.Sorted(maps.Keys(setters)), breaker.Keys()...)
-	if near := spelling.Near(key, known); near != "" {
+	if near := spelling.Near(key, knownKeys); near != "" {
 		return fmt.Errorf("unknown key %q: is %s meant?", key, near)
 	}
-	return fmt.Errorf("unknown key: it is none of %s", strings.Join(known, ", "))
+	return errUnknownKey
 }
 
 // nameKey returns the name of a field for a message, unless it does not look like

@@ -6,13 +6,20 @@ package spelling
 
 import "strings"
 
+// most is how many edits lead to what is near.
+const most = 2
+
 // Near returns the known word that is nearest to word, "" if none is near. Near is
 // what no more than two edits lead to, and no more than one for every three letters
 // of the known word, or any two letters would be near to ca. Case does not matter.
 func Near(word string, known []string) string {
-	best, least := "", 3
+	best, least := "", most+1
+	word = strings.ToLower(word)
 	for _, one := range known {
-		if d := distance(strings.ToLower(word), strings.ToLower(one)); d < least && d <= len(one)/3 {
+		if longer := len(word) - len(one); longer < -most || longer > most {
+			continue // a word can be long, and there can be many of them
+		}
+		if d := distance(word, strings.ToLower(one)); d < least && d <= len(one)/3 {
 			best, least = one, d
 		}
 	}
