@@ -13,6 +13,7 @@
 package tcp
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/netip"
@@ -129,7 +130,32 @@ func (c *Conn) set(err error) error {
 }
 
 // SyscallConn implements syscall.Conn.
-func (c *Conn) SyscallConn() (syscall.RawConn, error) { return c.raw, nil }
+func (c *Conn) SyscallConn() (syscall.RawConn, error) { return (*rawConn)(c), nil }
+
+// rawConn is a Conn as a syscall.RawConn. That of an os.File says of a file that
+// was closed what nobody can recognize: not os.ErrClosed, and not net.ErrClosed.
+type rawConn Conn
+
+// Control implements syscall.RawConn.
+func (c *rawConn) Control(f func(fd uintptr)) error {
+	return c.failed("raw-control", c.raw.Control(f))
+}
+
+// Read implements syscall.RawConn.
+func (c *rawConn) Read(f func(fd uintptr) bool) error { return c.failed("raw-read", c.raw.Read(f)) }
+
+// Write implements syscall.RawConn.
+func (c *rawConn) Write(f func(fd uintptr) bool) error {
+	return c.failed("raw-write", c.raw.Write(f))
+}
+
+// failed: but for deadlines nothing makes these calls fail but a Close.
+func (c *rawConn) failed(op string, err error) error {
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		err = net.ErrClosed
+	}
+	return (*Conn)(c).failed(op, err)
+}
 
 func localAddr(fd int) (netip.AddrPort, bool) {
 	sa, err := syscall.Getsockname(fd)

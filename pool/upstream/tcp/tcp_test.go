@@ -246,3 +246,33 @@ func BenchmarkDial(b *testing.B) {
 		})
 	}
 }
+
+// TestConnThatWasClosedHereIsNotTakenForOneThatItsPeerEnded is for who waits on the
+// descriptor itself, as tunnels do.
+func TestConnThatWasClosedHereIsNotTakenForOneThatItsPeerEnded(t *testing.T) {
+	ln, addr := listener(t, "tcp", "127.0.0.1:0")
+	for name, end := range map[string]func(*Conn){
+		"while it waits": func(c *Conn) { time.AfterFunc(10*time.Millisecond, func() { _ = c.Close() }) },
+		"before":         func(c *Conn) { _ = c.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := Dial(t.Context(), addr, soon())
+			if err != nil {
+				t.Fatal(err)
+			}
+			peer, err := ln.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer peer.Close()
+			raw, _ := c.SyscallConn()
+			end(c)
+			if err := raw.Read(func(uintptr) bool { return false }); !errors.Is(err, net.ErrClosed) {
+				t.Errorf("reading it ended with %v", err)
+			}
+			if err := raw.Control(func(uintptr) {}); !errors.Is(err, net.ErrClosed) {
+				t.Errorf("asking it ended with %v", err)
+			}
+		})
+	}
+}
