@@ -15,7 +15,7 @@ const (
 	DialFailed  // reset or unreachable
 	DialNoName  // the proxy's name does not resolve
 	DialTLS     // TLS to an https proxy fails
-	LocalFault  // our own fault: no descriptor, no local port, no route, no CA file, deadline already spent
+	LocalFault  // our own fault: no descriptor, no local port, no route, no CA file, deadline already spent, the process ends
 	ClientGone  // the client left, its deadline passed, or we cancelled
 
 	HandshakeGarbage     // not the protocol, oversized head, bad SOCKS method

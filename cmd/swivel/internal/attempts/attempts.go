@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"swivel/cmd/swivel/internal/reply"
@@ -40,6 +41,7 @@ type Loop struct {
 	recent  handshakes
 	line    line
 
+	stopping   atomic.Bool     // exchanges are cut off
 	ctx        context.Context // of attempts that outlive their exchange
 	cancel     context.CancelFunc
 	background sync.WaitGroup
@@ -64,9 +66,14 @@ func New(p *pool.Pool, s Settings, sink func([]pool.Event)) *Loop {
 // RetryBudget is how many retries and second requests may be made at once.
 func (l *Loop) RetryBudget(now time.Time) float64 { return l.extra.Tokens(now) }
 
+// CutOff says that from here on it is this process that ends exchanges, and not
+// their clients.
+func (l *Loop) CutOff() { l.stopping.Store(true) }
+
 // Close ends the attempts that outlived their exchanges and waits for them.
 // Nothing may be begun after it.
 func (l *Loop) Close() {
+	l.CutOff()
 	l.cancel()
 	l.background.Wait()
 	l.Workers.Close()
@@ -137,8 +144,15 @@ func (f *Final) Unwrap() error { return f.Err }
 // nobody to tell.
 var ErrClientGone = errors.New("the client has left")
 
-// Fail settles a lease whose attempt did not serve.
+// errStopping is why an attempt ended that nobody had given up.
+var errStopping = errors.New("swivel is being stopped")
+
+// Fail settles a lease whose attempt did not serve. Whoever runs an attempt sees
+// that it is not wanted any more, and takes that for the client's doing.
 func (x *Exchange) Fail(l *pool.Lease, f pool.Fault) {
+	if f.Signal == pool.ClientGone && x.loop.stopping.Load() {
+		f.Signal, f.Err = pool.LocalFault, errStopping
+	}
 	x.tell(x.pool.Fail(l, f, time.Now()))
 }
 

@@ -158,7 +158,7 @@ func verdict(ctx context.Context, a tryout.Answer, err error) error {
 	case err == nil && a.Status < 500:
 		return nil
 	case ctx.Err() != nil:
-		return &upstream.Error{Signal: pool.ClientGone, Err: ctx.Err()}
+		return &upstream.Error{Signal: pool.LocalFault, Err: ctx.Err()} // the process ends
 	case err == nil:
 		return &upstream.Error{Signal: pool.HandshakeGateway, Err: fmt.Errorf("the answer is %d", a.Status)}
 	case upstream.SignalOf(err) == pool.NoSignal:

@@ -250,7 +250,7 @@ func TestTheEndOfTheCanaryIsNobodysFault(t *testing.T) {
 			return tryout.Answer{}, &upstream.Error{Signal: pool.TunnelSilent}
 		})
 		r.run(rest + 5*time.Second)
-		if got := r.pool.SettledCanaries()[pool.ClientGone][breaker.Ignored]; got != 1 || r.asked[1000] != 1 {
+		if got := r.pool.SettledCanaries()[pool.LocalFault][breaker.Ignored]; got != 1 || r.asked[1000] != 1 {
 			t.Errorf("%d are ignored, asked %v", got, r.asked)
 		}
 	})

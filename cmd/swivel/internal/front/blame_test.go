@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"swivel/breaker"
+	"swivel/pool"
 )
 
 // reach has the target reached once through whatever proxy the pool picks, so
@@ -202,7 +203,36 @@ func TestShutdownIsHeldAgainstNobody(t *testing.T) {
 	if !r.untouched(0) {
 		t.Errorf("the proxy is blamed: %+v", r.snapshot(0))
 	}
-	if line := r.logged(1); line.Status != 503 || line.Code != "over_capacity" {
-		t.Errorf("the log has %d %s", line.Status, line.Code)
+	r.logged(10)
+	for _, line := range r.exchanges() {
+		if line.Status != 503 || line.Code != "over_capacity" || line.signals() != "local_fault/ignored" {
+			t.Errorf("the log has %d %s, %s", line.Status, line.Code, line.signals())
+		}
+	}
+}
+
+// TestTunnelCutByTheEndOfGraceIsNotSaidToHaveLostItsClient had its client wait for
+// the first byte until the process ended.
+func TestTunnelCutByTheEndOfGraceIsNotSaidToHaveLostItsClient(t *testing.T) {
+	r := newRig(t)
+	asked := make(chan struct{})
+	r.start(r.proxy(func(c *peer) {
+		c.head()
+		c.send(ok200)
+		c.take(1)
+		close(asked)
+		c.drain()
+	}).addr())
+	c := r.connect(target)
+	c.send("?")
+	<-asked
+	if cut := r.shutdown(0); cut != 1 {
+		t.Errorf("%d connections were cut", cut)
+	}
+	if line := r.logged(1); line.signals() != "local_fault/ignored" || line.Attempts[0].Error != "swivel is being stopped" {
+		t.Errorf("the log has %+v", line)
+	}
+	if counts := r.pool.Settled(); counts[pool.LocalFault][breaker.Ignored] != 1 || counts[pool.ClientGone][breaker.Ignored] != 0 {
+		t.Error("it is counted as another signal")
 	}
 }

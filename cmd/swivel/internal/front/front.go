@@ -222,6 +222,7 @@ func (f *Front) Shutdown(ctx context.Context) (cut int) {
 		return 0
 	case <-ctx.Done():
 	}
+	f.Loop.CutOff()
 	f.mu.Lock()
 	cut = len(f.conns)
 	for cl := range f.conns {

@@ -395,7 +395,11 @@ func TestMoveEndsWithItsTunnel(t *testing.T) {
 					c.expectEnd()
 				}
 				_ = c.Close()
-				if got := r.logged(1).signals(); !strings.HasPrefix(got, "tunnel_"+how+"/") || !strings.HasSuffix(got, " client_gone/ignored") {
+				ended := " client_gone/ignored"
+				if name == "shutdown" {
+					ended = " local_fault/ignored"
+				}
+				if got := r.logged(1).signals(); !strings.HasPrefix(got, "tunnel_"+how+"/") || !strings.HasSuffix(got, ended) {
 					t.Errorf("signals %s", got)
 				}
 			})
