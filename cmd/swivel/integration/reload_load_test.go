@@ -96,7 +96,7 @@ func (d daemon) reload(t *testing.T, list string) {
 	d.Signal(t, syscall.SIGHUP)
 	want := fmt.Sprintf(`"added":%d,"kept":%d,"removed":%d`, exchanged, bigList-exchanged, exchanged)
 	var news []byte
-	swiveltest.Eventually(t, 30*time.Second, "the list is in use", func() bool {
+	swiveltest.Eventually(t, 2*time.Minute, "the list is in use", func() bool {
 		more, err := io.ReadAll(log)
 		news = append(news, more...)
 		return err == nil && bytes.Contains(news, []byte(want))
@@ -141,9 +141,11 @@ func (l *paced) during(t *testing.T, do func()) durations {
 			})
 		}
 	})
-	do()
-	close(stop)
-	working.Wait()
+	func() {
+		defer working.Wait()
+		defer close(stop) // also when do ends the test
+		do()
+	}()
 	slices.Sort(all)
 	return durations{len(all), all[len(all)/2], all[len(all)*99/100], all[len(all)-1]}
 }
