@@ -85,13 +85,13 @@ func isFlag(word string) bool { return word == "rotating" || word == "insecure" 
 var knownKeys = append(slices.Sorted(maps.Keys(setters)), breaker.Keys()...)
 
 // errUnknownKey is one error for all, since every line of a list may have it.
-var errUnknownKey = errors.New("unknown key: it is none of " + strings.Join(knownKeys, ", "))
+var errUnknownKey = errors.New("unknown key; the README has all that there are, and proxies.example.txt shows most of them")
 
 // unknownKey names a key only if it is a slip of a known one: else it may be
 // anything, even the end of a password that held a blank.
 func unknownKey(key string) error {
 	if near := spelling.Near(key, knownKeys); near != "" {
-		return fmt.Errorf("unknown key %q: is %s meant?", key, near)
+		return fmt.Errorf("unknown key %q; is %s meant?", key, near)
 	}
 	return errUnknownKey
 }

@@ -138,7 +138,7 @@ func (r *fileReader) key(name, value *yaml.Node, into reflect.Value, prefix stri
 		return
 	}
 	unknown := prefix + name.Value
-	r.problems = append(r.problems, fmt.Errorf("config: %s: line %d: unknown key %s%s", r.path, name.Line, unknown, meant(unknown, known)))
+	r.problems = append(r.problems, fmt.Errorf("config: %s: line %d: unknown key %s%s", r.path, name.Line, unknown, meantKey(unknown, known)))
 }
 
 // value reads a value as the environment has it, but with YAML's spellings of

@@ -45,6 +45,24 @@ func keysOf(c Config) (keys []string) {
 	return keys
 }
 
+// meantKey says what to do about a key of the file that is unknown beside the known
+// ones: the nearest may be meant, or one of its name in a section.
+func meantKey(key string, known []string) string {
+	if hint := meant(key, known); hint != "" {
+		return hint
+	}
+	var elsewhere []string
+	for _, one := range keysOf(Config{}) {
+		if one[strings.LastIndex(one, ".")+1:] == key[strings.LastIndex(key, ".")+1:] {
+			elsewhere = append(elsewhere, one)
+		}
+	}
+	if elsewhere != nil {
+		return "; is " + strings.Join(elsewhere, " or ") + " meant?"
+	}
+	return "; swivel config print shows all that there are"
+}
+
 // meant asks whether the nearest of the known names is meant, if one is near.
 func meant(name string, known []string) string {
 	near := spelling.Near(name, known)
