@@ -26,13 +26,13 @@ func Slip(name string) (key string, missing bool) {
 		var word string
 		word, rest = cutWord(rest)
 		if rest == "" {
-			if i := indexFold(word); i >= 0 && !first {
+			if i := indexFold(word); i >= 0 && !first && guessable[i] != "proxy" { // corp-proxy is a name
 				return guessable[i], true
 			}
 			return "", false
 		}
 		announced := rest[0] == '-' || rest[0] == '='
-		if rest = rest[1:]; rest == "" || !announced {
+		if rest = rest[1:]; rest == "" || !announced || isNoKey(word) {
 			continue
 		}
 		for _, known := range guessable {
@@ -42,6 +42,12 @@ func Slip(name string) (key string, missing bool) {
 		}
 	}
 	return "", false
+}
+
+// isNoKey tells words that are one letter off a key, but stand in names for what
+// they say: the group of an alias groups, and what is numbered, as proxy2.
+func isNoKey(word string) bool {
+	return strings.EqualFold(word, "group") || strings.ContainsAny(word, "0123456789")
 }
 
 func indexFold(word string) int {
