@@ -161,7 +161,7 @@ func TestRefusedAddresses(t *testing.T) {
 		{"long label", long + ".example:80", "neither a name"},
 		{"long name", strings.Repeat("abcdefg.", 32) + "ab:80", "neither a name"},
 		{"blank host", ":80", "neither a name"},
-		{"umlaut in the host", "pröxy.example:80", "neither a name"},
+		{"umlaut in the host", "pröxy.example:80", "Punycode"},
 		{"escaped control bytes in the host", "http://ho%0d%0ast:7001", "neither a name"},
 		{"raw control byte", "http://ho\rst:7001", "control byte"},
 		{"raw NUL in a password", "127.0.0.1:1:u:s3\x00cret", "control byte"},

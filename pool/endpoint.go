@@ -10,6 +10,7 @@ import (
 // nobody can tell a host from a password.
 var (
 	errHost = errors.New("the host is neither a name nor an IP address")
+	errIDN  = errors.New("the host has letters beyond ASCII: write a name in Punycode, as in xn--bcher-kva.example, and delete what cannot be seen")
 	errIPv6 = errors.New("an IPv6 address without brackets is ambiguous: write [::1]:7001")
 	errPath = errors.New("a path, query or fragment has no place in a proxy's address")
 
@@ -89,6 +90,9 @@ func parseHost(text string) (string, error) {
 			return "", errHost
 		}
 		return addr.String(), nil
+	}
+	if !isASCII(text) {
+		return "", errIDN
 	}
 	name := strings.TrimSuffix(text, ".")
 	last, ok := lastLabel(name)

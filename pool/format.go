@@ -48,7 +48,7 @@ func decimal(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
 // quotes: such a one, which can only come from other forms of lists, becomes an
 // apostrophe.
 func quoted(value string) string {
-	if value[0] != '"' && !strings.ContainsAny(value, " \t") {
+	if value[0] != '"' && !strings.ContainsAny(value, " \t") && isASCII(value) {
 		return value
 	}
 	return `"` + strings.ReplaceAll(value, `"`, "'") + `"`

@@ -16,26 +16,81 @@ var (
 	errNested  = errors.New("the value is no text, number, true or false")
 )
 
-// isJSON says whether a list that begins so is a JSON array. A list line can
-// begin with a bracket too, if it is an IPv6 address.
+// isJSON says whether a list that begins so is JSON. A list line can begin with a
+// bracket too, if it is an IPv6 address, and with a brace, if it is a template.
 func isJSON(start []byte) bool {
-	rest, found := bytes.CutPrefix(bytes.TrimLeft(start, " \t\r\n"), []byte("["))
-	rest = bytes.TrimLeft(rest, " \t\r\n")
-	return found && len(rest) > 0 && bytes.IndexByte([]byte(`"{]`), rest[0]) >= 0
+	start = bytes.TrimLeft(start, " \t\r\n")
+	if len(start) == 0 || start[0] != '[' && start[0] != '{' {
+		return false
+	}
+	rest := bytes.TrimLeft(start[1:], " \t\r\n")
+	return len(rest) > 0 && (rest[0] == '"' || start[0] == '[' && (rest[0] == '{' || rest[0] == ']'))
 }
 
 // readJSON reads an array of texts, each a line of a list, and of objects, each
-// a proxy by its fields. An element that cannot be used is skipped, and so are
-// fields that mean nothing here; but an array that is not whole is an error, for
-// it may still be in the making.
+// a proxy by its fields; an object that such an array stands in, as vendors' APIs
+// answer; or such objects one behind the other. An element that cannot be used is
+// skipped, and so are fields that mean nothing here; but JSON that is not whole is an
+// error, for it may still be in the making.
 func (l *List) readJSON(r io.Reader, parser *lineParser) error {
 	text, err := readAll(r, maxHeld, errHeld)
 	if err != nil {
 		return err
 	}
+	l.Lines = 1
+	text, found := arrayIn(text)
+	if found {
+		return l.readArray(text, parser)
+	}
+	elements := json.NewDecoder(bytes.NewReader(text))
+	if err := l.readElements(elements, text, parser); err != nil {
+		return err
+	}
+	l.Unfinished = !bytes.HasSuffix(text, []byte("\n"))
+	return l.nothingBehind(text[elements.InputOffset():])
+}
+
+// arrayIn returns the array of proxies, with what stands before it blanked: line
+// ends count. It is not found where objects stand one behind the other.
+func arrayIn(text []byte) (array []byte, found bool) {
+	if bytes.TrimLeft(text, " \t\r\n")[0] == '[' {
+		return text, true
+	}
+	var answer map[string]json.RawMessage
+	if json.Unmarshal(text, &answer) != nil {
+		return text, false
+	}
+	for _, name := range [...]string{"proxies", "results", "data", "items", "list", "proxy_list"} {
+		if inside, ok := answer[name]; ok && (inside[0] == '[' || inside[0] == '{') {
+			at := bytes.Index(text, inside)
+			before := bytes.Repeat([]byte("\n"), bytes.Count(text[:at], []byte("\n")))
+			return arrayIn(append(before, inside...))
+		}
+	}
+	return text, false
+}
+
+func (l *List) readArray(text []byte, parser *lineParser) error {
 	elements := json.NewDecoder(bytes.NewReader(text))
 	_, _ = elements.Token() // the bracket
-	l.Lines = 1
+	if err := l.readElements(elements, text, parser); err != nil {
+		return err
+	}
+	if _, err := elements.Token(); err != nil {
+		return l.notWhole()
+	}
+	return l.nothingBehind(text[elements.InputOffset():])
+}
+
+func (l *List) nothingBehind(rest []byte) error {
+	if len(bytes.TrimSpace(rest)) > 0 {
+		return l.notWhole()
+	}
+	return nil
+}
+
+// readElements reads what stands in an array, or one behind the other.
+func (l *List) readElements(elements *json.Decoder, text []byte, parser *lineParser) error {
 	counted := 0 // up to here the line ends are counted
 	for elements.More() {
 		var raw json.RawMessage
@@ -50,15 +105,12 @@ func (l *List) readJSON(r io.Reader, parser *lineParser) error {
 			return errNoList
 		}
 	}
-	if _, err := elements.Token(); err != nil || len(bytes.TrimSpace(text[elements.InputOffset():])) > 0 {
-		return l.notWhole()
-	}
 	l.Lines += bytes.Count(bytes.TrimRight(text[counted:], "\n"), []byte("\n"))
 	return nil
 }
 
 func (l *List) notWhole() error {
-	return fmt.Errorf("behind %s the JSON array is malformed, or not complete", l.here())
+	return fmt.Errorf("behind %s the JSON is malformed, or not complete", l.here())
 }
 
 func (l *List) addElement(raw json.RawMessage, parser *lineParser) {
@@ -117,7 +169,7 @@ func plainText(value any) (text string, ok bool) {
 	case string:
 		return v, true
 	case json.Number:
-		return v.String(), true
+		return strings.TrimSuffix(v.String(), ".0"), true // tables with gaps have 7001.0 for 7001
 	case bool:
 		return fmt.Sprint(v), true
 	}

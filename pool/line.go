@@ -63,7 +63,9 @@ func (r *repeated) of(text string) string {
 
 // appendSpecs appends the specs of a line to specs.
 func (p *lineParser) appendSpecs(specs []*Spec, line string) ([]*Spec, error) {
-	line = strings.Trim(strings.TrimPrefix(line, "\ufeff"), " \t\r\n")
+	if line = trimmed(line); line != "" {
+		line = unquoted(line)
+	}
 	if line == "" || line[0] == '#' || line[0] == ';' || strings.HasPrefix(line, "//") {
 		return specs, nil
 	}

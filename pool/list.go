@@ -136,6 +136,13 @@ func ParseList(r io.Reader, env Env) (List, error) {
 // readAny looks at how the list begins and reads it.
 func (l *List) readAny(r *bufio.Reader, parser *lineParser) error {
 	const mark = "\ufeff"
+	start, _ := r.Peek(len(mark))
+	if order := utf16Order(start); order != nil {
+		var err error
+		if r, err = fromUTF16(r, order); err != nil {
+			return err
+		}
+	}
 	if start, _ := r.Peek(len(mark)); string(start) == mark {
 		_, _ = r.Discard(len(mark))
 	}

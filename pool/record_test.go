@@ -107,7 +107,7 @@ func TestBadElementOfALongLineIsFound(t *testing.T) {
 		t.Errorf("%q, %v, %v", got, list.PlaceOf(list.Specs[1]), list.Templates)
 	}
 	_, err := ParseList(strings.NewReader(`["192.0.2.1:80","192.0.2.2:80"`), nil)
-	if err == nil || err.Error() != "behind line 1, element 2 the JSON array is malformed, or not complete" {
+	if err == nil || err.Error() != "behind line 1, element 2 the JSON is malformed, or not complete" {
 		t.Error(err)
 	}
 }
@@ -160,5 +160,36 @@ func TestListsThatOnlyLookLikeExports(t *testing.T) {
 		if want := strings.Count(text, ":80\n"); len(list.Specs) != want || (err == nil) != (want > 0) || slices.Contains(list.Ignored, "x") {
 			t.Errorf("%q: %d specs, %v", text, len(list.Specs), err)
 		}
+	}
+}
+
+// Vendors' APIs answer with an object around the array, and some lists have an
+// object a line.
+func TestJSONThatIsNoArrayWasReadAsLines(t *testing.T) {
+	const a, b = `{"ip": "127.0.0.1", "port": 7001.0}`, `{"host": "127.0.0.2", "port": "7001"}`
+	for text, lines := range map[string][]int{
+		"{\"count\": 2, \"next\": null,\n \"results\": [\n" + a + ",\n" + b + "]}": {3, 4},
+		`{"data": {"proxies": [` + a + `, "127.0.0.2:7001"]}, "status": "ok"}`:     {1, 1},
+		a + "\n" + b + "\n":     {1, 2},
+		"\n\n" + a + "\n\n" + b: {3, 5},
+		"\ufeff{\"data\": [" + a + "," + b + "], \"proxy_list\": 5}\r\n": {1, 1},
+	} {
+		list, err := ParseList(strings.NewReader(text), nil)
+		if err != nil || len(list.Specs) != 2 || list.Specs[0].Port != 7001 || list.Specs[1].Host != "127.0.0.2" || len(list.Skipped) != 0 {
+			t.Errorf("%q: %d proxies, skipped %v, %v", text, len(list.Specs), list.Skipped, err)
+		}
+		bad, err := ParseList(strings.NewReader(strings.ReplaceAll(text, "7001", "0")), nil)
+		if !errors.Is(err, ErrNoProxies) || len(bad.Skipped) != 2 || bad.Skipped[0].Line != lines[0] || bad.Skipped[1].Line != lines[1] {
+			t.Errorf("%q with bad ports: %v, %v; want lines %v", text, bad.Skipped, err, lines)
+		}
+	}
+	for _, text := range []string{a + "\n" + b[:20], a + "}", `{"data": [` + a + `]`, a + "\nx", `{"error": "bad key"}`, "{}"} {
+		if list, err := ParseList(strings.NewReader(text), nil); err == nil {
+			t.Errorf("%q: taken as %d proxies", text, len(list.Specs))
+		}
+	}
+	specs, err := ParseLine("{session}-u:pw@127.0.0.1:7001", nil)
+	if err != nil || len(specs) != 1 {
+		t.Errorf("a template is no JSON: %v, %v", specs, err)
 	}
 }

@@ -29,7 +29,7 @@ func readAll(r io.Reader, limit int64, tooLong error) ([]byte, error) {
 // maxHeld bounds a list that has to be read as a whole.
 const maxHeld = 256 << 20
 
-var errHeld = errors.New("a list in JSON or base64 is limited to 256 MiB")
+var errHeld = errors.New("a list in JSON, base64 or UTF-16 is limited to 256 MiB")
 
 // isBase64 says whether a list that begins so is in base64, as subscriptions are:
 // every list line has a colon or a blank somewhere.

@@ -16,13 +16,13 @@ type words struct{ rest string }
 
 // next takes the next word, "" at the end of the line.
 func (w *words) next() string {
-	w.rest = strings.TrimLeft(w.rest, " \t")
+	w.rest = strings.TrimLeftFunc(w.rest, isBlank)
 	if w.rest == "" || w.rest[0] == '#' {
 		w.rest = ""
 		return ""
 	}
 	word := w.rest
-	if i := strings.IndexAny(word, " \t"); i >= 0 {
+	if i := strings.IndexFunc(word, isBlank); i >= 0 {
 		word = word[:i]
 	}
 	w.rest = w.rest[len(word):]
@@ -31,7 +31,7 @@ func (w *words) next() string {
 
 // pair takes the next key=value; the key is "" at the end of the line.
 func (w *words) pair() (key, value string, err error) {
-	w.rest = strings.TrimLeft(w.rest, " \t")
+	w.rest = strings.TrimLeftFunc(w.rest, isBlank)
 	line := w.rest
 	word := w.next()
 	if word == "" || isFlag(word) {
@@ -45,7 +45,7 @@ func (w *words) pair() (key, value string, err error) {
 		return key, value, nil
 	}
 	value, w.rest, found = strings.Cut(line[len(key)+len(`="`):], `"`)
-	if !found || w.rest != "" && w.rest[0] != ' ' && w.rest[0] != '\t' {
+	if !found || strings.TrimLeftFunc(w.rest, isBlank) == w.rest && w.rest != "" {
 		return "", "", errQuote
 	}
 	return key, value, nil

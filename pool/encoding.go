@@ -1,0 +1,66 @@
+package pool
+
+import (
+	"bufio"
+	"encoding/binary"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// utf16Order says which byte order a list that begins so is in, nil if it is not
+// UTF-16 with its mark: what Notepad calls Unicode, and PowerShell's > writes.
+func utf16Order(start []byte) binary.ByteOrder {
+	switch {
+	case strings.HasPrefix(string(start), "\xff\xfe"):
+		return binary.LittleEndian
+	case strings.HasPrefix(string(start), "\xfe\xff"):
+		return binary.BigEndian
+	}
+	return nil
+}
+
+// fromUTF16 reads all of r, and returns a reader of the same text in UTF-8.
+func fromUTF16(r *bufio.Reader, order binary.ByteOrder) (*bufio.Reader, error) {
+	text, err := readAll(r, maxHeld, errHeld)
+	if err != nil {
+		return nil, err
+	}
+	units := make([]uint16, len(text)/2)
+	for i := range units {
+		units[i] = order.Uint16(text[2*i:])
+	}
+	return bufio.NewReaderSize(strings.NewReader(string(utf16.Decode(units))), maxLine), nil
+}
+
+// isBlank says whether words end at c: lines that were copied from a page have blanks
+// of other widths too.
+func isBlank(c rune) bool { return c == ' ' || c == '\t' || unicode.Is(unicode.Z, c) }
+
+// trimmed returns a line without what cannot be seen at its ends, blanks and marks.
+func trimmed(line string) string {
+	return strings.TrimFunc(line, func(c rune) bool { return isBlank(c) || c == '\r' || c == '\n' || unicode.Is(unicode.Cf, c) })
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// unquoted takes the quotes off a line that stands in them, and the comma behind
+// them: so it is in a program's list. No line of a list begins and ends like that.
+func unquoted(line string) string {
+	if line[0] != '"' && line[0] != '\'' {
+		return line
+	}
+	inside, found := strings.CutSuffix(strings.TrimSuffix(line[1:], ","), line[:1])
+	if !found || strings.Contains(inside, line[:1]) {
+		return line
+	}
+	return trimmed(inside)
+}
