@@ -17,8 +17,8 @@
 //
 // A Breaker may be used by many goroutines; every method holds one mutex for
 // some tens of nanoseconds, except Ready, Resting and Factor, and Acquire while
-// the breaker is closed, which take no lock. None of these, nor Report and
-// Suspect, allocates, but for the report of the first failure.
+// the breaker is closed, which take no lock. None of these, nor Report,
+// allocates, but for the report of the first failure.
 //
 //	b := breaker.New(breaker.DefaultSettings(), rand.Float64)
 //	permit, effect, ok := b.Acquire(time.Now(), 15*time.Second)
@@ -72,8 +72,7 @@ func (b *Breaker) Begin(s Settings, random func() float64) {
 }
 
 // Acquire asks for the right to try the proxy once, now. If it is granted, the
-// permit has to be reported exactly once, by Report or Suspect, as soon as the
-// fate of the attempt is known.
+// permit has to be reported exactly once, as soon as the fate of the attempt is known.
 //
 // Closed grants everyone, open nobody. An open breaker whose rest is over
 // becomes half_open and grants one probe; there is never more than one. A probe
@@ -116,11 +115,4 @@ func (b *Breaker) Report(p Permit, v Verdict, now time.Time) Effect {
 	}
 	b.publish(n)
 	return e
-}
-
-// Suspect reports, in place of Report, an attempt that failed without telling
-// whether proxy or target was at fault, and about which nothing more will come
-// to be known. It is short for the report of a suspected failure.
-func (b *Breaker) Suspect(p Permit, now time.Time) Effect {
-	return b.Report(p, Verdict{Outcome: Failure, Suspected: true}, now)
 }

@@ -94,9 +94,12 @@ func (k *rig) attempt(o breaker.Outcome) breaker.Effect {
 	return k.report(k.acquire(), o)
 }
 
+// suspected is the report of an attempt that stayed in doubt.
+var suspected = breaker.Verdict{Outcome: breaker.Failure, Suspected: true}
+
 func (k *rig) suspect() breaker.Effect {
 	k.t.Helper()
-	return k.b.Suspect(k.acquire(), k.now)
+	return k.b.Report(k.acquire(), suspected, k.now)
 }
 
 func (k *rig) wantState(want breaker.State) {

@@ -4,7 +4,7 @@ import "time"
 
 // The methods here only look. An expired lease is taken into account without
 // being settled, since there is nobody to hand the transition to: the next
-// Acquire, Report or Suspect returns it.
+// Acquire or Report returns it.
 
 // Ready reports whether it is worth calling Acquire: false only if Acquire
 // would surely refuse now. It takes no lock, so that a picker can skip open

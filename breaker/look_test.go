@@ -121,7 +121,7 @@ func TestAttemptsAndChecksDoNotAllocate(t *testing.T) {
 			}
 		}
 		if p, _, ok := b.Acquire(now, lease); ok {
-			b.Suspect(p, now)
+			b.Report(p, suspected, now)
 		}
 	}
 	if n := testing.AllocsPerRun(100, all); n != 0 {

@@ -151,7 +151,7 @@ func TestLateResultsOfAnOpenBreakerChangeNothing(t *testing.T) {
 	for _, o := range []breaker.Outcome{breaker.Success, breaker.Failure, breaker.Refused, breaker.Throttled, breaker.Ignored} {
 		k.wantStale(k.report(late, o))
 	}
-	k.wantStale(k.b.Suspect(late, k.now))
+	k.wantStale(k.b.Report(late, suspected, k.now))
 	wantSame(t, k.b.Snapshot(k.now), before)
 }
 

@@ -77,7 +77,7 @@ func TestEveryEndOfAProbeLetsTheBreakerGoOn(t *testing.T) {
 		"throttled": func(k *rig, p breaker.Permit) { k.report(p, breaker.Throttled) },
 		"ignored":   func(k *rig, p breaker.Permit) { k.report(p, breaker.Ignored) },
 		"unknown":   func(k *rig, p breaker.Permit) { k.report(p, breaker.Outcome(77)) },
-		"suspect":   func(k *rig, p breaker.Permit) { k.b.Suspect(p, k.now) },
+		"suspect":   func(k *rig, p breaker.Permit) { k.b.Report(p, suspected, k.now) },
 		"lost":      func(k *rig, _ breaker.Permit) { k.wait(lease) },
 	}
 	for name, end := range ends {

@@ -36,7 +36,7 @@ func TestManyGoroutinesNeverShareAProbe(t *testing.T) {
 		if o := breaker.Outcome(rand.IntN(6)); o <= breaker.Ignored {
 			b.Report(p, breaker.Verdict{Outcome: o}, now)
 		} else {
-			b.Suspect(p, now)
+			b.Report(p, suspected, now)
 		}
 	}
 	work := func() {
