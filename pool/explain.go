@@ -43,7 +43,7 @@ type Chance struct {
 func (p *Pool) Explain(r Request, now time.Time) Explanation {
 	x := &Exchange{pool: p, target: keyOf(r.Target), name: r.Target, asked: p.asked(r)}
 	x.banned = p.banned(x.target, now)
-	e := Explanation{TargetRest: p.targetRest(x.target, now), LocalOutage: p.outage.on.Load()}
+	e := Explanation{TargetRest: p.TargetRests(r.Target, now), LocalOutage: p.outage.on.Load()}
 	s, v := x.view()
 	if x.Sticky() {
 		e.Home = p.sessions.peek(x.asked.sticky.id, now)
@@ -76,7 +76,7 @@ func (p *Pool) Explain(r Request, now time.Time) Explanation {
 // waits puts those first who may be picked soon, and those last who may never.
 func (c Chance) waits() time.Duration {
 	if c.Skip != InUse && c.After == 0 {
-		return 1 << 62
+		return never
 	}
 	return c.After
 }
@@ -140,14 +140,4 @@ func (x *Exchange) why(s *snapshot, v *view, place int, now time.Time) Skip {
 		return InSegment
 	}
 	return x.skip(v, m, now)
-}
-
-// targetRest is how long the target is still left alone.
-func (p *Pool) targetRest(k targetKey, now time.Time) time.Duration {
-	p.blameMu.Lock()
-	defer p.blameMu.Unlock()
-	if t := p.memory.find(k); t != nil && t.down() {
-		return max(0, t.downUntil.Sub(now))
-	}
-	return 0
 }
