@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
-
-	"swivel/breaker"
 )
 
 // drawLimit is how many draws a pick makes before it goes through the list. A
@@ -16,18 +14,9 @@ import (
 // list.
 const drawLimit = 64
 
-// overdueLimit is how many overdue attempts suspend a proxy.
-const overdueLimit = 5
-
-// grant is what a pick found.
-type grant struct {
-	proxy  *Proxy
-	permit permits
-}
-
-// pick chooses the proxy of the next attempt: that of its session; a due one, when the exchange may
-// carry a probe and it is time for one; else one in use, by the strategy; and
-// when there is none left, again a due one, whoever may carry it.
+// pick chooses the proxy of the next attempt: that of its session; a due one, when
+// the exchange may carry a probe and it is time for one; else one in use, by the
+// strategy; and when there is none left, again a due one, whoever may carry it.
 func (x *Exchange) pick(now time.Time, lease time.Duration, mayProbe bool, events *[]Event) (grant, bool) {
 	s, v := x.view()
 	if x.Sticky() {
@@ -247,70 +236,4 @@ func (x *Exchange) Again(now time.Time) bool {
 // hasTried says whether one of the first attempts was the proxy's. x.mu is held.
 func (x *Exchange) hasTried(m *Proxy, first int) bool {
 	return slices.ContainsFunc(x.attempts[:first], func(a Attempt) bool { return a.Proxy.runtime == m.runtime })
-}
-
-// acquire takes the room for one use, and asks the breakers: that of the
-// member's segment, and its own. A refusal can have an effect too: it may find
-// that a probe got lost.
-func (x *Exchange) acquire(m *Proxy, now time.Time, lease time.Duration, events *[]Event) (grant, bool) {
-	if !m.enter(now) {
-		return grant{}, false
-	}
-	held, ok := x.permits(m, now, lease, events)
-	if !ok {
-		m.inFlight.Add(-1)
-		return grant{}, false
-	}
-	p := x.pool
-	if held.probe() {
-		p.probes.Take(now)
-	}
-	if m.segment != nil {
-		p.segments.note(m.segment)
-	}
-	return grant{m, held}, true
-}
-
-// permits asks the breakers.
-func (x *Exchange) permits(m *Proxy, now time.Time, lease time.Duration, events *[]Event) (held permits, granted bool) {
-	p := x.pool
-	if !p.mayTest(m, now) {
-		return held, false
-	}
-	if m.segment != nil {
-		if held.segment, granted = x.acquireSegment(m, now, lease, events); !granted {
-			p.skipped[InSegment].Add(1)
-			return held, false
-		}
-	}
-	var effect breaker.Effect
-	held.own, effect, granted = m.breaker.Load().Acquire(now, lease)
-	if effect.Changed || !granted || held.own.Probe() { // else there is nothing to note
-		p.note(m, effect, Event{Request: x.id}, now, events)
-	}
-	if !granted {
-		p.settleSegment(m, held.segment, breaker.Verdict{Outcome: breaker.Ignored}, Event{}, now, events)
-	}
-	return held, granted
-}
-
-// acquireSegment asks the breaker of the member's segment. While the segment
-// rests, its members' picks go elsewhere; when the rest is over, some of them
-// test it.
-func (x *Exchange) acquireSegment(m *Proxy, now time.Time, lease time.Duration, events *[]Event) (breaker.Permit, bool) {
-	g := &x.pool.segments
-	rests := m.segment.breaker.Resting()
-	if g.full(m.segment) {
-		x.redirect()
-		return breaker.Permit{}, false
-	}
-	if !rests || x.pool.probes.Tokens(now) >= 1 {
-		permit, effect, ok := m.segment.breaker.Acquire(now, lease)
-		x.pool.noteSegment(m, effect, Event{Request: x.id}, events)
-		if ok {
-			return permit, true
-		}
-	}
-	x.redirect()
-	return breaker.Permit{}, false
 }
