@@ -42,11 +42,12 @@ func (c *pauseCmd) Run(s streams) error {
 
 type resumeCmd struct{ chosen }
 
-// Run resumes.
+// Run resumes. That it is the list which drains, and not an operator, is for who
+// keeps the list: no call can change it, and no second try.
 func (c *resumeCmd) Run(s streams) error {
 	_, done, err := c.act("resume", "", s)
 	if err == nil && !slices.ContainsFunc(done, func(m admin.Proxy) bool { return !drainedByList(m) }) {
-		err = usageError{errors.New("resume: nothing is back in use: where weight=0 stands in the list, it takes another weight there")}
+		err = usageError{errors.New("resume: nothing is back in use: weight=0 in the list drains what was named; give it another weight there")}
 	}
 	return err
 }

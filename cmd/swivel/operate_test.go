@@ -108,8 +108,12 @@ func TestDrainWaitsForWhatIsUnderWay(t *testing.T) {
 func TestResumeDoesNotClaimWhatTheListForbids(t *testing.T) {
 	r := newRig(t, "192.0.2.1:1 name=a weight=0 tag=eu", "192.0.2.1:2 name=b tag=eu")
 	code, out, errOut := r.ask("resume", "a")
-	if code != exitUsage || out != r.id("a")+"  drained  a  (still drained: weight=0 in its list)\n" || !strings.HasPrefix(errOut, "swivel: resume: nothing is back in use: ") {
+	if code != exitUsage || out != r.id("a")+"  drained  a  (still drained: weight=0 in its list)\n" || errOut != "swivel: resume: nothing is back in use: weight=0 in the list drains what was named; give it another weight there\n" {
 		t.Errorf("exit code %d: %s%s", code, out, errOut)
+	}
+	r.ask("pause", "a", "--reason", "why") // an operator's, which can be taken back, does not hide the list's
+	if code, _, _ := r.ask("resume", "a"); code != exitUsage {
+		t.Errorf("exit code %d", code)
 	}
 	if code, out, errOut := r.ask("resume", "tag:eu"); code != exitOK || strings.Count(out, "weight=0") != 1 || strings.Count(out, "\n") != 2 || errOut != "" {
 		t.Errorf("exit code %d: %s%s", code, out, errOut)

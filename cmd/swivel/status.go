@@ -154,7 +154,7 @@ func remark(p admin.Proxy, now time.Time) string {
 	case p.PauseReason != "":
 		return p.PauseReason
 	case p.Standing() == "drained":
-		return "weight=0"
+		return "weight=0 in its list"
 	case p.NextTestTime == nil:
 		return ""
 	}
