@@ -9,7 +9,7 @@ import (
 )
 
 // moveAside renames a damaged file and what belongs to it, under one dated
-// name, and leaves an empty file in its place. The file itself goes last: were
+// name. The file itself goes last: were
 // we killed in between, a log must not be left beside a database that it is
 // not of.
 func moveAside(path string, now time.Time) (string, error) {
@@ -20,7 +20,7 @@ func moveAside(path string, now time.Time) (string, error) {
 			return "", fmt.Errorf("state file %s is damaged and cannot be moved aside: %w", path, err)
 		}
 	}
-	return aside, touch(path)
+	return aside, nil
 }
 
 // freeName avoids overwriting the evidence of a moment ago.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // lockFile keeps a second instance off the database. SQLite's own locks would
@@ -15,8 +17,13 @@ import (
 // learnt. The kernel drops the lock with the process, however it dies, so
 // there is never a stale one; the file itself stays, since deleting it would
 // let a third instance lock another file of the same name.
+//
+// A file has other names as well, hard links and mounts, under which the lock
+// beside it is another one and so is SQLite's log. So the database itself is locked
+// too, with flock, which SQLite's own locks (fcntl) know nothing of.
 type lockFile struct {
-	file *os.File
+	file     *os.File
+	database *os.File // nil until hold
 }
 
 // acquire locks the file beside the database at path and writes our pid into
@@ -41,6 +48,44 @@ func acquire(path string) (*lockFile, error) {
 	return &lockFile{file: file}, nil
 }
 
+// hold creates the database if there is none, for the owner only: a list of which
+// proxies one uses is nobody else's business. And it keeps it, open, until release:
+// to close any descriptor of a file drops all fcntl locks that the process has on
+// it, so this one must neither be opened while SQLite has the file nor closed before
+// SQLite has. When the file was moved away, hold is for the next one.
+func (l *lockFile) hold(path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return explainCreate(path, err)
+	}
+	if l.database != nil {
+		l.database.Close()
+	}
+	l.database = file
+	if !isLocal(file) {
+		return nil
+	}
+	if errors.Is(syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
+		return fmt.Errorf("%s %w, by another name of the same file: stop it, or choose another path", path, ErrInUse)
+	}
+	return nil
+}
+
+// isLocal says whether the file is on one of the file systems on which flock is
+// known to be apart from fcntl. Over NFS, SMB and 9p both become the same lock of
+// the server's, and SQLite would wait for ours.
+func isLocal(file *os.File) bool {
+	var fs unix.Statfs_t
+	if unix.Fstatfs(int(file.Fd()), &fs) != nil {
+		return false
+	}
+	switch uint32(fs.Type) {
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC:
+		return true
+	}
+	return false
+}
+
 func inUse(path string, file *os.File) error {
 	pid, _ := io.ReadAll(io.LimitReader(file, 20))
 	if holder := strings.TrimSpace(string(pid)); holder != "" {
@@ -49,11 +94,14 @@ func inUse(path string, file *os.File) error {
 	return fmt.Errorf("%s %w: stop it, or choose another path", path, ErrInUse)
 }
 
-// release gives the database free. A nil lock, of a database in memory, has
+// release gives the database free, which SQLite must have closed. A nil lock, of a database in memory, has
 // nothing to release.
 func (l *lockFile) release() error {
 	if l == nil {
 		return nil
+	}
+	if l.database != nil {
+		l.database.Close()
 	}
 	return l.file.Close()
 }

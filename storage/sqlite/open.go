@@ -49,13 +49,16 @@ func open(ctx context.Context, path string, now func() time.Time, wait time.Dura
 		}
 	}()
 	opened.Path = path
-	if err := touch(path); err != nil {
+	if err := lock.hold(path); err != nil {
 		return nil, opened, err
 	}
 	switch damage := inspect(ctx, path, wait); {
 	case isDamage(damage):
 		opened.Damage = damage
-		if opened.MovedTo, err = moveAside(path, now()); err != nil {
+		if opened.MovedTo, err = moveAside(path, now()); err == nil {
+			err = lock.hold(path)
+		}
+		if err != nil {
 			return nil, opened, err
 		}
 	case damage != nil:
@@ -89,17 +92,6 @@ func locate(path string) (string, error) {
 		return "", notWritable(target, "it is not a regular file; choose another path")
 	}
 	return target, nil
-}
-
-// touch creates the file if there is none, for the owner only: a list of which
-// proxies one uses is nobody else's business. It must run before SQLite has the
-// file open, because closing a file drops all of a process's locks on it.
-func touch(path string) error {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return explainCreate(path, err)
-	}
-	return file.Close()
 }
 
 // openStore connects, migrates and proves that writing works.

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"swivel/storage"
 	"swivel/storage/storetest"
 )
@@ -28,6 +30,64 @@ func TestSecondInstanceIsRefused(t *testing.T) {
 	third, _ := mustOpen(t, path)
 	if len(mustLoad(t, third)) != 1 {
 		t.Error("the record of the first is missing")
+	}
+}
+
+// The file has a lock beside each of its names, and a log: two instances would not
+// only overwrite each other's rows but destroy it.
+func TestSecondInstanceByAnotherNameIsRefused(t *testing.T) {
+	path := tempPath(t)
+	store, _ := mustOpen(t, path)
+	mustSave(t, store, storetest.Record("a"))
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Link(path, link); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		_, said := child(t, os.Args[0], taskOpen, link, "", nil)
+		if !strings.Contains(said, ErrInUse.Error()) || !strings.Contains(said, link) {
+			t.Errorf("open said %q, want %q", said, ErrInUse)
+		}
+	}
+	mustSave(t, store, storetest.Record("b"))
+	mustClose(t, store)
+	if _, said := child(t, os.Args[0], taskOpen, link, "", nil); said != "<nil>\n" {
+		t.Errorf("afterwards open said %q", said)
+	}
+}
+
+// A lock of the file that was moved aside keeps nobody off the one in its place.
+func TestFileInPlaceOfADamagedOneIsLockedToo(t *testing.T) {
+	path := tempPath(t)
+	if err := os.WriteFile(path, []byte("\x00\x01\x02 no database"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, opened := mustOpen(t, path); opened.MovedTo == "" {
+		t.Fatal("nothing was moved aside")
+	}
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Link(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, said := child(t, os.Args[0], taskOpen, link, "", nil); !strings.Contains(said, ErrInUse.Error()) {
+		t.Errorf("open said %q, want %q", said, ErrInUse)
+	}
+}
+
+// SQLite's own locks on the file end when any descriptor of it is closed in this
+// process. Without them another program may take the file for its own.
+func TestLocksOfSQLiteSurviveOurOwn(t *testing.T) {
+	path := tempPath(t)
+	store, _ := mustOpen(t, path)
+	mustSave(t, store, storetest.Record("a"))
+	file, err := os.OpenFile(path, os.O_RDWR, 0) // closed behind the question, for that would drop them
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	whole := unix.Flock_t{Type: unix.F_WRLCK}
+	if err := unix.FcntlFlock(file.Fd(), unix.F_OFD_GETLK, &whole); err != nil || whole.Type != unix.F_RDLCK {
+		t.Errorf("the lock on the file is %+v, %v, want one for reading", whole, err)
 	}
 }
 
