@@ -4,17 +4,16 @@ import (
 	"time"
 
 	"swivel/pool"
-	"swivel/pool/upstream/http1"
 )
 
-// PlainSignal says what the head of a plain response means for the proxy:
-// pool.Response when the target produced it, whatever its status. A refusal or
-// an error that the proxy p made up itself means what it would mean in answer
-// to a CONNECT; how long a throttling proxy wants to be left alone comes with
-// it.
-func PlainSignal(resp *http1.Response, p *pool.Spec, now time.Time) (pool.Signal, time.Duration) {
-	if p.Scheme != pool.HTTP && p.Scheme != pool.HTTPS {
-		return pool.Response, 0 // a SOCKS proxy speaks no HTTP
+// Signal says what the head of the response means for the proxy: pool.Response
+// when the target produced it, whatever its status. A refusal or an error that
+// the proxy made up itself means what it would mean in answer to a CONNECT; how
+// long a throttling proxy wants to be left alone comes with it. What came through
+// a tunnel is no proxy's: SOCKS speaks no HTTP, and an HTTP proxy has said 200.
+func (resp *Response) Signal(now time.Time) (pool.Signal, time.Duration) {
+	if resp.session.key.target != "" {
+		return pool.Response, 0
 	}
 	switch resp.Status {
 	case 407: // never an origin's: it is about the hop to the proxy
@@ -25,5 +24,5 @@ func PlainSignal(resp *http1.Response, p *pool.Spec, now time.Time) (pool.Signal
 	default:
 		return pool.Response, 0
 	}
-	return ReplySignal(resp, now)
+	return ReplySignal(&resp.Response, now)
 }

@@ -40,6 +40,7 @@ type exchange struct {
 	source clientBody // of body
 	held   []byte     // the whole body, when it is small
 
+	hints   hints // of the attempts
 	out     upstream.Request
 	lease   *pool.Lease
 	resp    *upstream.Response
@@ -99,6 +100,7 @@ func (roundTripper) RoundTrip(r *http.Request, _ *goproxy.ProxyCtx) (*http.Respo
 // client has left.
 func (x *exchange) run(header http.Header) {
 	x.prepare(header)
+	defer x.hints.end()
 	if x.held != nil {
 		x.watch()
 	}
@@ -119,6 +121,9 @@ func (x *exchange) run(header http.Header) {
 		got, lease = next, nextLease
 	}
 	x.serve(got, lease)
+	if got.resp.Status == http.StatusProxyAuthRequired {
+		x.withhold(reply.TargetAuth())
+	}
 }
 
 // attempt tries proxies until one brings a response. after is the lease of one
@@ -160,6 +165,15 @@ func (x *exchange) serve(got answer, lease *pool.Lease) {
 	if lease.Probe { // a probe decides at once: its lease does not last as long as a body may
 		x.settle(pool.Response)
 	}
+}
+
+// withhold answers with a refusal in place of the response. That came from the
+// target, whatever it is.
+func (x *exchange) withhold(e *reply.Error) {
+	x.settle(pool.Response)
+	_, streamed := x.resp.Close()
+	x.result.Up += streamed
+	x.resp, x.refusal = nil, e
 }
 
 // refusalOf is what the client is told; nil if it has left.
@@ -210,7 +224,7 @@ func (x *exchange) try(ctx context.Context, l *pool.Lease) (answer, error) {
 	defer lifetime.AfterFunc(ctx, life.Cancel).Stop()
 	resp, err := x.handler.transports.For(l.Proxy).RoundTrip(ctx, life, l.Spec, &x.out)
 	if err == nil {
-		err = x.judge(resp, l)
+		err = judge(resp)
 	}
 	if err == nil {
 		return answer{resp, life.Cancel}, nil
@@ -224,8 +238,8 @@ func (x *exchange) try(ctx context.Context, l *pool.Lease) (answer, error) {
 }
 
 // judge tells a response of the target from one that the proxy made up.
-func (x *exchange) judge(resp *upstream.Response, l *pool.Lease) error {
-	signal, rest := upstream.PlainSignal(&resp.Response, l.Proxy.Spec, time.Now())
+func judge(resp *upstream.Response) error {
+	signal, rest := resp.Signal(time.Now())
 	if signal == pool.Response {
 		return nil
 	}

@@ -27,6 +27,7 @@ const patience = 20 * time.Second
 // limits are what a test may want shorter than patience.
 type limits struct {
 	exchange, handshake, response time.Duration
+	overtake                      time.Duration // what an answer may take before another proxy is asked, too
 	bans, retries                 []int
 }
 
@@ -56,8 +57,8 @@ func newRig(t testing.TB, l limits, specs ...*pool.Spec) *rig {
 	dialer := upstream.NewDialer(upstream.Timeouts{Dial: patience, Handshake: or(l.handshake, patience)})
 	response := or(l.response, patience)
 	loop := attempts.New(r.pool, attempts.Settings{
-		Attempts: 5, ExchangeTimeout: or(l.exchange, patience), FirstByte: patience, Response: response,
-		ProbePatience: patience, HedgeOff: true,
+		Attempts: 5, ExchangeTimeout: or(l.exchange, patience), FirstByte: or(l.overtake, patience), Response: response,
+		ProbePatience: patience, HedgeOff: l.overtake == 0,
 	}, func([]pool.Event) {})
 	t.Cleanup(loop.Close)
 	registry := tunnel.NewRegistry(0, nil)

@@ -187,13 +187,13 @@ func TestSOCKSProxyCarriesRequestsInOriginForm(t *testing.T) {
 			p.send("\x05\x00", "")
 			_, _ = p.br.Discard(5 + len("site.test") + 2)
 			p.send("\x05\x00\x00\x01\x7f\x00\x00\x01\x00\x50", "")
-			answering("HTTP/1.1 407 Of the site\r\nContent-Length: 2\r\n\r\n", "hi")(p)
+			answering("HTTP/1.1 401 Of the site\r\nContent-Length: 2\r\n\r\n", "hi")(p)
 		})
 		r := newRig(t, limits{}, spec(pool.SOCKS5, s.addr))
 		c := r.dial()
 		for range 2 {
 			c.write("GET http://site.test:80/a%2F?q HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic eDp5\r\nX-A: 1\r\n\r\n")
-			if head, body := c.response(); status(head) != "407" || body != "hi" {
+			if head, body := c.response(); status(head) != "401" || body != "hi" {
 				t.Errorf("the client got %q %q", head, body)
 			}
 		}

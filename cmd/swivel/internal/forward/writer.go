@@ -24,17 +24,6 @@ var copyBuffers = sync.Pool{New: func() any {
 	return &b
 }}
 
-// interim passes a 1xx response on, which only HTTP/1.1 clients know.
-func (x *exchange) interim(r *http1.Response) {
-	if x.Head.Minor == 0 {
-		return
-	}
-	b := http1.AppendStatusLine(nil, r.Status, r.Reason)
-	b = r.Fields.EndToEnd(nil, http1.Framing{}).Append(b)
-	_ = x.Client.SetWriteDeadline(time.Now().Add(x.handler.settings.Response))
-	_, _ = x.Client.Write(append(b, "\r\n"...))
-}
-
 // Header implements http.ResponseWriter.
 func (x *exchange) Header() http.Header { return x.header }
 

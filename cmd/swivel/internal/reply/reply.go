@@ -89,6 +89,13 @@ func TargetRests(retryAfter time.Duration) *Error {
 		Text: "no proxy could reach the target a moment ago; it is tried again later", RetryAfter: max(retryAfter, time.Second)}
 }
 
+// TargetAuth means that the target itself asks for a proxy's password. Clients
+// would take that for this proxy's question, and answer it.
+func TargetAuth() *Error {
+	return &Error{Status: 502, Code: "target_auth", proxyStatus: "http_protocol_error",
+		Text: "the target answered 407, which is for a proxy to say and would be taken for swivel's"}
+}
+
 // Timeout means that every attempt ran out of time.
 func Timeout(n int) *Error {
 	return &Error{Status: 504, Code: "timeout", proxyStatus: "connection_timeout",

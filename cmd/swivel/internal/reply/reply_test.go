@@ -38,6 +38,7 @@ var every = []row{
 	{"not repeatable", AttemptsSpent([]pool.Signal{pool.ResponseClosed}).NotRepeatable(), 502, "attempts_spent", ""},
 	{"not repeatable, in time", Timeout(1).NotRepeatable(), 504, "timeout", ""},
 	{"target down", TargetDown(), 502, "target_down", ""},
+	{"target asks for a password", TargetAuth(), 502, "target_auth", ""},
 	{"timeout", Timeout(3), 504, "timeout", ""},
 	{"no proxy, now", NoProxy(0), 503, "no_proxy", "1"},
 	{"no proxy, soon", NoProxy(time.Nanosecond), 503, "no_proxy", "1"},

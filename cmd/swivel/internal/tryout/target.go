@@ -169,7 +169,7 @@ func (t Target) plain(ctx context.Context, d *upstream.Dialer, p *pool.Spec, pat
 		return Answer{}, err
 	}
 	defer response.Close()
-	if signal, after := upstream.PlainSignal(&response.Response, p, time.Now()); signal != pool.Response {
+	if signal, after := response.Signal(time.Now()); signal != pool.Response {
 		return Answer{}, &upstream.Error{Signal: signal, RetryAfter: after, Err: fmt.Errorf("the proxy answered %d", response.Status)}
 	}
 	reading, cancel := context.WithTimeout(ctx, patience)
