@@ -31,6 +31,7 @@ func TestDamagedFileIsMovedAside(t *testing.T) {
 		"zeros":                 func(good []byte) []byte { return make([]byte, len(good)) },
 		"page 1 overwritten":    func(good []byte) []byte { return append(noise(page), good[page:]...) },
 		"truncated to half":     func(good []byte) []byte { return good[:len(good)/2] },
+		"truncated to 16 bytes": func(good []byte) []byte { return good[:16] }, // was taken for a text
 		"truncated to one page": func(good []byte) []byte { return good[:page] },
 		"inner pages overwritten": func(good []byte) []byte {
 			return slices.Concat(good[:page], noise(len(good)-page))

@@ -107,7 +107,7 @@ func isText(path string) bool {
 	b := make([]byte, 4<<10)
 	n, _ := io.ReadFull(f, b)
 	b = b[:n]
-	if len(b) > utf8.UTFMax {
+	if len(b) == cap(b) {
 		b = b[:len(b)-utf8.UTFMax+1] // the last character may be cut
 	}
 	for len(b) > 0 {

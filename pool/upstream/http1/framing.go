@@ -73,6 +73,9 @@ func refuseCoding(te string) error {
 // ends. Its error is ErrFraming.
 func (r *Response) Framing(method string) (Framing, error) {
 	te, coded := r.Fields.transferEncoding()
+	// Old servers say so that they apply no coding (RFC 2616 section 3.6).
+	plain := coded && equalFold(te, "identity")
+	coded = coded && !plain
 	length, given, err := r.Fields.contentLength(parseLengths)
 	switch {
 	case r.Status < 200, r.Status == 204, method == "CONNECT" && r.Status < 300:
@@ -86,7 +89,7 @@ func (r *Response) Framing(method string) (Framing, error) {
 	case err != nil:
 		return Framing{}, ErrFraming
 	case given:
-		return Framing{Kind: Length, Length: length}, nil
+		return Framing{Kind: Length, Length: length, Odd: plain}, nil
 	}
 	return Framing{Kind: UntilClose, Odd: true}, nil
 }

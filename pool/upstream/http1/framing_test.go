@@ -147,6 +147,11 @@ func TestResponseFraming(t *testing.T) {
 		{"GET", "1.1 200", "Content-Length: 5\x006\r\n", doubtful},
 		{"GET", "1.1 200", "Content-Length: 9223372036854775808\r\n", doubtful},
 
+		{"GET", "1.1 200", "Transfer-Encoding: Identity\r\n", closing},
+		{"GET", "1.0 200", "Transfer-Encoding: identity\r\nContent-Length: 5\r\n", Framing{Kind: Length, Length: 5, Odd: true}},
+		{"GET", "1.1 200", "Transfer-Encoding: identity\r\nContent-Length: x\r\n", doubtful},
+		{"GET", "1.1 200", "Transfer-Encoding: identity, identity\r\n", doubtful},
+		{"HEAD", "1.1 200", "Transfer-Encoding: identity\r\nContent-Length: 5\r\n", told},
 		{"GET", "1.1 200", "Transfer-Encoding: gzip\r\n", doubtful},
 		{"GET", "1.1 200", "Transfer-Encoding:\r\nContent-Length: 5\r\n", doubtful},
 		{"GET", "1.1 200", "Transfer-Encoding: xchunked\r\n", doubtful},

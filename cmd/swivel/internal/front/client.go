@@ -327,7 +327,11 @@ func checkHost(r *http1.Request) *reply.Error {
 	case n == 0:
 		return nil
 	}
-	if _, _, refused := splitAuthority(r.Fields.Get("Host")); refused != nil {
+	host := r.Fields.Get("Host")
+	if host == "" { // what a client sends that takes no part of its URL for a host
+		return nil
+	}
+	if _, _, refused := splitAuthority(host); refused != nil {
 		return reply.BadRequest(400, "the Host field is malformed")
 	}
 	return nil
