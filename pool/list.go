@@ -25,6 +25,7 @@ const maxSkipped = 500_000
 
 var (
 	errLong    = errors.New("the line is longer than 64 KiB")
+	errEndless = errors.New("a line does not end within 256 MiB: this is no proxy list")
 	errTooMany = fmt.Errorf("the list has more than %d proxies: those from here on are not used", maxProxies)
 	errNoList  = fmt.Errorf("more than %d lines cannot be used: this is no proxy list", maxSkipped)
 )
@@ -229,7 +230,10 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	if err != bufio.ErrBufferFull {
 		return line, err
 	}
-	for err == bufio.ErrBufferFull {
+	for read := len(line); err == bufio.ErrBufferFull; read += len(line) {
+		if read > maxHeld {
+			return nil, errEndless
+		}
 		line, err = r.ReadSlice('\n')
 	}
 	if err != nil && err != io.EOF {

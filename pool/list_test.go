@@ -205,3 +205,14 @@ func BenchmarkParseList100k(b *testing.B) {
 		}
 	}
 }
+
+// endless is what /dev/zero and its like hold.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestLineWithoutAnEndWasReadForEver(t *testing.T) {
+	if _, err := ParseList(endless{}, nil); !errors.Is(err, errEndless) {
+		t.Errorf("error %v", err)
+	}
+}

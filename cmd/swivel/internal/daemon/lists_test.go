@@ -1,12 +1,15 @@
 package daemon
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"swivel/breaker"
+	"swivel/pool"
 )
 
 func TestFileAndSettingsThatCannotBeUsedAreReportedByLine(t *testing.T) {
@@ -73,5 +76,18 @@ func TestOnlyProxyIsTakenForAGatewayUnlessItsLineSaysOtherwise(t *testing.T) {
 		if err != nil || lists.Specs[0].Rotating != want {
 			t.Errorf("%q: %v, rotating %v", text, err, lists.Specs[0].Rotating)
 		}
+	}
+}
+
+// A list that was replaced by a named pipe without a writer held up that reload, and
+// with it every later one, the watch and the end.
+func TestNamedPipeInAListsPlaceHeldUpReloads(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "proxies.txt")
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := ReadLists([]string{file}, breaker.DefaultSettings())
+	if !errors.Is(err, pool.ErrNoProxies) {
+		t.Errorf("nobody writes: %v", err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"syscall"
+	"time"
 
 	"swivel/breaker"
 	"swivel/pool"
@@ -100,9 +102,13 @@ func (s *Sources) read(sources []string, base breaker.Settings, atURL func(strin
 }
 
 func (s *Sources) readFile(path string) (pool.List, error) {
-	f, err := os.Open(path)
+	// A named pipe that nobody writes to would not even open.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return pool.List{}, plain(err)
+	}
+	if s.beside { // files have no deadline, and need none
+		_ = f.SetReadDeadline(time.Now().Add(fetchTimeout))
 	}
 	defer func() { _ = f.Close() }()
 	if info, err := f.Stat(); err == nil {
