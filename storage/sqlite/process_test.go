@@ -56,6 +56,19 @@ func TestSecondInstanceByAnotherNameIsRefused(t *testing.T) {
 	}
 }
 
+// Until the file is there a link leads nowhere, and its lock is another one.
+func TestLinkThatLedNowhereAtTheFirstStartIsTheSameFile(t *testing.T) {
+	path := tempPath(t)
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = mustOpen(t, link)
+	if _, said := child(t, os.Args[0], taskOpen, link, "", nil); !strings.Contains(said, ErrInUse.Error()) {
+		t.Errorf("open said %q, want %q", said, ErrInUse)
+	}
+}
+
 // A lock of the file that was moved aside keeps nobody off the one in its place.
 func TestFileInPlaceOfADamagedOneIsLockedToo(t *testing.T) {
 	path := tempPath(t)
