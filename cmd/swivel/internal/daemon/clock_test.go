@@ -120,7 +120,7 @@ func (r *rig) checkTroubles(by time.Duration) {
 		r.t.Fatalf("bans %+v, rests %+v", bans, rests)
 	}
 	for _, ban := range bans {
-		if left := time.Until(ban.Until); left > time.Duration(r.cfg.Bans.Rest) || ban.Proxy != r.proxy("closed").ID {
+		if left := time.Until(ban.Until); left > time.Duration(r.cfg.Breaker.MaxOpenTimeout) || ban.Proxy != r.proxy("closed").ID {
 			r.t.Errorf("ban %+v lasts for %v", ban, left)
 		}
 	}
