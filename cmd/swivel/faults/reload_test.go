@@ -54,7 +54,7 @@ func TestReloadStorm(t *testing.T) {
 func TestReloadWhileStopping(t *testing.T) {
 	t.Parallel()
 	u := newUpstream(t, sound)
-	d := startDaemon(t, swiveltest.Setup{Lines: []string{u.hostPort}, Env: []string{"SWIVEL_GRACE=3s"}})
+	d := startDaemon(t, swiveltest.Setup{Lines: []string{u.hostPort}, Env: []string{"SWIVEL_GRACE=20s"}})
 	var open []*tunnel
 	for range 10 {
 		one, _, err := client{proxy: d.Listen}.open("t.test:443")
