@@ -244,7 +244,7 @@ func (c *client) reportTunnel(r *request, x *attempts.Exchange, result tunnel.Re
 	line := c.line(r, result.Status, result.Code)
 	line.Reason = result.Reason
 	line.Proxy, line.Attempts = result.Proxy, x.Attempts()
-	line.Opened, line.Took = result.Opened, time.Since(r.began)
+	line.Opened = result.Opened
 	line.Up, line.Down = result.Traffic.Up, result.Traffic.Down
 	c.front.report(&line)
 }
@@ -291,7 +291,7 @@ func (c *client) plain(r *request) bool {
 	line := c.line(r, result.Status, result.Code)
 	line.Reason = result.Reason
 	line.Proxy, line.Attempts = result.Proxy, x.Attempts()
-	line.Opened, line.Took = result.FirstByte, time.Since(r.began)
+	line.Opened = result.FirstByte
 	line.Up, line.Down = result.Up, result.Down
 	c.front.report(&line)
 	return result.Reusable && c.req.KeepAlive() && !c.front.isStopping()

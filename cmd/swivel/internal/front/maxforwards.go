@@ -38,7 +38,6 @@ func (c *client) options(r *request) (again bool) {
 	_ = c.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
 	_, err := c.conn.Write(reply.AppendOptions(nil, r.id, !again))
 	line := c.line(r, 200, "")
-	line.Took = time.Since(r.began)
 	c.front.report(&line)
 	return err == nil && again && c.skip(length)
 }

@@ -142,3 +142,15 @@ func TestRefusalSurvivesInputThatNobodyReads(t *testing.T) {
 		}
 	}
 }
+
+// The log used to have 0 ms for all that was refused, also when the check of a password
+// had taken its time.
+func TestRefusalIsLoggedWithItsTime(t *testing.T) {
+	r := newRig(t)
+	r.users = []string{"user1:s3cret"}
+	r.start("127.0.0.1:1")
+	r.dial().send(connectWith(basic("user1:wrong")))
+	if x := r.logged(1); x.Code != "auth_required" || x.Took <= 0 {
+		t.Errorf("%+v", x)
+	}
+}

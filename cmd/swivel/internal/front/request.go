@@ -108,11 +108,11 @@ func (c *client) begin(r *request) (*attempts.Exchange, *reply.Error) {
 	return x, nil
 }
 
-// line is the log line of a request.
+// line is the log line of a request that ends now.
 func (c *client) line(r *request, status int, code string) eventlog.Exchange {
 	line := eventlog.Exchange{
 		ID: r.id, Kind: r.kind, Client: c.name, User: r.user, Session: r.route.Session,
-		Target: r.target, Status: status, Code: code,
+		Target: r.target, Status: status, Code: code, Took: time.Since(r.began),
 	}
 	if r.kind == "plain" {
 		line.Method = r.method

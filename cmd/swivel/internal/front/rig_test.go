@@ -223,6 +223,7 @@ type exchangeLine struct {
 	User, Session                                       string
 	Status                                              int
 	Up, Down                                            int64
+	Took                                                float64 `json:"took_ms"`
 	Attempts                                            []struct{ Proxy, Signal, Outcome, Error string }
 }
 
