@@ -2,8 +2,6 @@ package front
 
 import (
 	"bufio"
-	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"runtime/debug"
@@ -16,7 +14,6 @@ import (
 	"swivel/cmd/swivel/internal/limit"
 	"swivel/cmd/swivel/internal/reply"
 	"swivel/cmd/swivel/internal/socks"
-	"swivel/cmd/swivel/internal/targets"
 	"swivel/cmd/swivel/internal/tunnel"
 	"swivel/pool/upstream/http1"
 	"swivel/pool/upstream/lifetime"
@@ -167,26 +164,6 @@ func (c *client) speaksHTTP() bool {
 	return false
 }
 
-func (c *client) refuseRead(err error) {
-	var timeout net.Error
-	r := newRequest("plain")
-	switch {
-	case errors.Is(err, http1.ErrLineTooLong):
-		c.refuse(r, reply.BadRequest(414, "the request line is too long"))
-	case errors.Is(err, http1.ErrHeadTooLarge):
-		c.refuse(r, reply.BadRequest(431, "the request head is too large"))
-	case errors.As(err, &timeout) && timeout.Timeout():
-		c.refuse(r, reply.BadRequest(408, "the request head did not arrive in time"))
-	}
-}
-
-func (c *client) refuseParse(r *request, err error) {
-	var bad *http1.Error
-	if errors.As(err, &bad) {
-		c.refuse(r, reply.FromHTTP(bad))
-	}
-}
-
 // connect serves a CONNECT; the connection is used up by it.
 func (c *client) connect(r *request) {
 	target, refused := connectTarget(c.req.Target)
@@ -297,74 +274,8 @@ func (c *client) plain(r *request) bool {
 	return result.Reusable && c.req.KeepAlive() && !c.front.isStopping()
 }
 
-// check refuses targets that lead back to this process, and those that clients
-// may not have.
-func (c *client) check(authority string) *reply.Error {
-	return Refusal(c.front.Self, c.front.Targets, authority)
-}
-
-// Refusal is what is said of a target (host:port) that is this process itself, or
-// that clients may not have; nil for all others.
-func Refusal(self Self, rules *targets.Rules, authority string) *reply.Error {
-	switch {
-	case self.Holds(authority):
-		return reply.Loop("the target is swivel itself")
-	case !rules.Allow(authority):
-		return reply.TargetDenied("this target is not allowed here")
-	}
-	return nil
-}
-
-// checkHost wants exactly one sound Host field of an HTTP/1.1 request (RFC 9112
-// section 3.2). What it says is then replaced by the target's own host.
-func checkHost(r *http1.Request) *reply.Error {
-	n := r.Fields.Count("Host")
-	switch {
-	case n > 1:
-		return reply.BadRequest(400, "more than one Host field")
-	case n == 0 && r.Minor > 0:
-		return reply.BadRequest(400, "the Host field is missing")
-	case n == 0:
-		return nil
-	}
-	host := r.Fields.Get("Host")
-	if host == "" { // what a client sends that takes no part of its URL for a host
-		return nil
-	}
-	if _, _, refused := splitAuthority(host); refused != nil {
-		return reply.BadRequest(400, "the Host field is malformed")
-	}
-	return nil
-}
-
 func (f *Front) isStopping() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.stopping
-}
-
-func (c *client) closeIfIdle() {
-	if c.idle.Load() {
-		_ = c.tcp.Close()
-	}
-}
-
-// linger is how long input that nobody wants is read before the connection is
-// closed.
-const linger = time.Second
-
-// lingerClose closes so that what was written last arrives: a plain close with
-// unread input resets the connection, and the client may lose the answer. Only
-// time limits it: a client in the middle of an upload looks for an answer
-// between two writes, however much it has sent by then.
-func (c *client) lingerClose() {
-	defer func() { _ = c.tcp.Close() }()
-	if secure, ok := c.conn.(*tls.Conn); ok {
-		_ = secure.CloseWrite() // for those that take an end without it for an attack
-	}
-	if c.tcp.CloseWrite() != nil {
-		return
-	}
-	_ = c.tcp.SetReadDeadline(time.Now().Add(linger))
-	_, _ = io.Copy(io.Discard, c.tcp)
 }

@@ -1,14 +1,11 @@
 package front
 
 import (
-	"net"
 	"net/netip"
-	"os"
 	"strconv"
 	"strings"
 
 	"swivel/cmd/swivel/internal/reply"
-	"swivel/cmd/swivel/internal/targets"
 	"swivel/pool/upstream/http1"
 )
 
@@ -148,61 +145,24 @@ func isPort(s string) bool {
 	return err == nil && n >= 1 && n <= 65535 && len(s) <= 5
 }
 
-// Self is the set of addresses on which this process itself listens: no
-// request may come back to them through a proxy, and no proxy may be one.
-type Self []netip.AddrPort
-
-// Holds says whether host:port is one of our own listeners, by its literal
-// address or as localhost. Names are not looked up: their answer is the
-// upstream's, not ours.
-func (s Self) Holds(authority string) bool {
-	host, port, err := net.SplitHostPort(authority)
-	if err != nil {
-		return false
+// checkHost wants exactly one sound Host field of an HTTP/1.1 request (RFC 9112
+// section 3.2). What it says is then replaced by the target's own host.
+func checkHost(r *http1.Request) *reply.Error {
+	n := r.Fields.Count("Host")
+	switch {
+	case n > 1:
+		return reply.BadRequest(400, "more than one Host field")
+	case n == 0 && r.Minor > 0:
+		return reply.BadRequest(400, "the Host field is missing")
+	case n == 0:
+		return nil
 	}
-	n, _ := strconv.ParseUint(port, 10, 16)
-	for _, own := range s {
-		if own.Port() == uint16(n) && sameHost(host, own.Addr().Unmap()) {
-			return true
-		}
+	host := r.Fields.Get("Host")
+	if host == "" { // what a client sends that takes no part of its URL for a host
+		return nil
 	}
-	return false
-}
-
-func sameHost(host string, own netip.Addr) bool {
-	host = targets.Fold(host)
-	if isLocalName(host) && (own.IsLoopback() || own.IsUnspecified()) {
-		return true
+	if _, _, refused := splitAuthority(host); refused != nil {
+		return reply.BadRequest(400, "the Host field is malformed")
 	}
-	var room [2]netip.Addr
-	for _, addr := range targets.AppendAddresses(room[:0], host) {
-		if addr == own || (own.IsUnspecified() || addr.IsUnspecified()) && (addr.IsLoopback() || addr.IsUnspecified() || isLocalAddr(addr)) {
-			return true
-		}
-	}
-	return false
-}
-
-// isLocalName knows localhost and this machine's own name, which its hosts
-// file as a rule gives a loopback address.
-func isLocalName(host string) bool {
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	own, err := os.Hostname()
-	return err == nil && strings.EqualFold(host, own)
-}
-
-// isLocalAddr says whether addr is one of this machine's.
-func isLocalAddr(addr netip.Addr) bool {
-	all, err := net.InterfaceAddrs()
-	if err != nil {
-		return false
-	}
-	for _, a := range all {
-		if p, err := netip.ParsePrefix(a.String()); err == nil && p.Addr().Unmap() == addr {
-			return true
-		}
-	}
-	return false
+	return nil
 }
