@@ -115,9 +115,12 @@ func (s *Server) carryOut(w http.ResponseWriter, d storage.Deed, members []*pool
 	writeJSON(w, http.StatusOK, described(members, time.Now()))
 }
 
+// maxLine is how long a line of the audit log may be, in bytes.
+const maxLine = 1000
+
 // sayable says whether a reason fits a line of a log or a table.
 func sayable(reason string) bool {
-	return reason != "" && len(reason) <= 1000 && utf8.ValidString(reason) && !strings.ContainsFunc(reason, unicode.IsControl)
+	return reason != "" && len(reason) <= maxLine && utf8.ValidString(reason) && !strings.ContainsFunc(reason, unicode.IsControl)
 }
 
 func refuse(w http.ResponseWriter, status int, text string) {

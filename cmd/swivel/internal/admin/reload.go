@@ -50,7 +50,7 @@ func (s *Server) reload(w http.ResponseWriter, r *http.Request) {
 	done, err := operator.Reload()
 	if err != nil {
 		// That it was asked for stands there already.
-		_ = operator.Audit(storage.Deed{At: time.Now(), Caller: caller(r, body.By), Action: ReloadRefused, Input: oneLine(err)})
+		_ = operator.Audit(ReloadRefused(caller(r, body.By), err, time.Now()))
 		refuse(w, http.StatusUnprocessableEntity, oneLine(err))
 		return
 	}
@@ -58,8 +58,15 @@ func (s *Server) reload(w http.ResponseWriter, r *http.Request) {
 }
 
 // ReloadRefused is what the audit log has behind a reload that was asked for, and of
-// which something was refused.
-const ReloadRefused = "reload_refused"
+// which something was refused. Of many reasons it has the first: its lines are short.
+func ReloadRefused(caller string, why error, now time.Time) storage.Deed {
+	text := oneLine(why)
+	if len(text) > maxLine {
+		const more = "…"
+		text = strings.ToValidUTF8(text[:maxLine-len(more)], "") + more
+	}
+	return storage.Deed{At: now, Caller: caller, Action: "reload_refused", Input: text}
+}
 
 // oneLine puts joined errors into one line.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

@@ -18,7 +18,7 @@ func TestReloadSaysWhatItDid(t *testing.T) {
 		t.Errorf("%d %s", status, text)
 	}
 	last := r.deeds[len(r.deeds)-1]
-	if last.Action != ReloadRefused || last.Input != "users_file: line 1; a list" || r.deeds[len(r.deeds)-2].Action != "reload" {
+	if last.Action != "reload_refused" || last.Input != "users_file: line 1; a list" || r.deeds[len(r.deeds)-2].Action != "reload" {
 		t.Errorf("audited: %+v", r.deeds)
 	}
 	r.stopping.Store(true)

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"strings"
 	"time"
 
 	"swivel/cmd/swivel/internal/admin"
@@ -26,7 +25,6 @@ func (d *Daemon) ReloadOnSignal() {
 		return
 	}
 	if _, err := d.Reload(); err != nil { // the log says it, here and in Audit
-		why := strings.ReplaceAll(err.Error(), "\n", "; ")
-		_ = d.Audit(storage.Deed{At: time.Now(), Caller: caller, Action: admin.ReloadRefused, Input: why})
+		_ = d.Audit(admin.ReloadRefused(caller, err, time.Now()))
 	}
 }

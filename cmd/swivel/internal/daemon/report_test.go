@@ -1,12 +1,12 @@
 package daemon
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"swivel/breaker"
-	"swivel/cmd/swivel/internal/admin"
 	"swivel/pool"
 )
 
@@ -47,7 +47,27 @@ func TestReloadOnSignalIsAudited(t *testing.T) {
 	r.write("# nothing")
 	r.ReloadOnSignal()
 	deeds, err := r.Deeds(10)
-	if err != nil || len(deeds) != 3 || deeds[1].Action != "reload" || deeds[0].Action != admin.ReloadRefused || deeds[0].Caller != "signal" || !strings.Contains(deeds[0].Input, "blank or comments") {
+	if err != nil || len(deeds) != 3 || deeds[1].Action != "reload" || deeds[0].Action != "reload_refused" || deeds[0].Caller != "signal" || !strings.Contains(deeds[0].Input, "blank or comments") {
+		t.Errorf("%+v, %v", deeds, err)
+	}
+}
+
+// A file of users that is something else has something wrong in every line, which was
+// too much for the audit log: it had nothing of the refusal.
+func TestReloadThatIsRefusedForManyReasonsIsAudited(t *testing.T) {
+	r := newRig(t, "127.0.0.1:1 name=a")
+	r.cfg.UsersFile = r.list + ".users"
+	write := func(text string) {
+		if err := os.WriteFile(r.cfg.UsersFile, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("alice" + hash + "\n")
+	r.start()
+	write(strings.Repeat("é no user\n", 100))
+	r.ReloadOnSignal()
+	deeds, err := r.Deeds(10)
+	if err != nil || len(deeds) != 2 || deeds[0].Action != "reload_refused" || !strings.HasSuffix(deeds[0].Input, "…") {
 		t.Errorf("%+v, %v", deeds, err)
 	}
 }
