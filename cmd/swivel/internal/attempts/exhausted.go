@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"swivel/cmd/swivel/internal/reply"
 	"swivel/pool"
 )
 
@@ -164,19 +163,4 @@ func (r *race[T]) direct() bool {
 	}
 	r.start(r.x.pool.Direct(time.Now()))
 	return true
-}
-
-// nobody is the answer when there was nobody to try.
-func (x *Exchange) nobody() *reply.Error {
-	now := time.Now()
-	wait := x.pool.RetryAfter(now)
-	switch {
-	case x.pool.KeptAway(now):
-		return reply.KeptAway(wait)
-	case x.pool.AtHome():
-		return reply.NotItsProxy(wait)
-	case x.pool.Constrained():
-		return reply.NoneOfKind(wait)
-	}
-	return reply.NoProxy(wait)
 }

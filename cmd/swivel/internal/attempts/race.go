@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"swivel/cmd/swivel/internal/reply"
@@ -151,56 +150,6 @@ func (l *Loop) leaseTime() time.Duration {
 	return s.ExchangeTimeout + max(2*s.FirstByte, s.Response) + grace
 }
 
-// aside tests a resting proxy beside the exchange's own attempt, when that is
-// its session's affair and cannot be the test itself.
-func (r *race[T]) aside() {
-	x := r.x
-	if !r.plan.Hedge || !x.pool.Sticky() {
-		return
-	}
-	lease, ok := x.Aside()
-	if !ok {
-		return
-	}
-	ctx := x.loop.ctx
-	x.loop.background.Go(func() {
-		value, err := r.plan.Try(ctx, lease)
-		r.overtaken(arrival[T]{lease, value, err})
-	})
-}
-
-// patience is how long the latest attempt may take before it is overtaken.
-func (r *race[T]) patience() time.Duration {
-	switch {
-	case r.last.Probe && r.plan.Probe:
-		return r.x.loop.Settings.ProbePatience
-	case r.plan.Hedge:
-		return r.x.loop.hedgeAfter()
-	}
-	// A response takes as long as the target needs for it; only what no target
-	// usually needs is held against the proxy.
-	return r.x.loop.Settings.FirstByte
-}
-
-// overtake asks another proxy although the latest one may still answer. Going
-// past a probe is free: the client did not ask for it.
-func (r *race[T]) overtake() {
-	loop := r.x.loop
-	if r.last.Probe && r.plan.Probe {
-		r.launch()
-		return
-	}
-	now := time.Now()
-	r.x.pool.Overdue(r.last, now)
-	again := r.plan.Hedge || r.plan.Probe // it does no harm to ask twice
-	if r.x.pool.Sticky() {                // but for the session: two proxies are two identities
-		again = false
-	}
-	if again && !loop.Settings.HedgeOff && loop.extra.Tokens(now) >= 1 && r.launch() {
-		loop.extra.Take(now) // only now: who finds nobody comes here again and again
-	}
-}
-
 // failed settles the lease of an attempt that did not serve, and tries the next
 // proxy when nobody else is on the way, as long as the time of all attempts is not
 // at its end. Its result is not nil when the exchange is over.
@@ -237,46 +186,6 @@ func (x *Exchange) mayRetry(failed *pool.Lease) bool {
 	return failed == nil || failed.Probe || x.loop.extra.Spend(time.Now())
 }
 
-// collect takes what the attempts report that the client's leaving has ended, so
-// that it is there when the exchange is logged. They do so at once.
-func (r *race[T]) collect() {
-	patience := time.NewTimer(5 * time.Second)
-	defer patience.Stop()
-	for r.running > 0 {
-		select {
-		case a := <-r.arrivals:
-			r.running--
-			r.overtaken(a)
-		case <-patience.C:
-			return
-		}
-	}
-}
-
-// overtaken settles an attempt whose result nobody waits for any more.
-func (r *race[T]) overtaken(a arrival[T]) {
-	if a.err != nil {
-		r.x.Failed(a.lease, a.err)
-		return
-	}
-	r.plan.Late(a.lease, a.value)
-	a.lease.Release()
-}
-
-// leave ends the race. Who is still on the way goes on without the client.
-func (r *race[T]) leave() {
-	r.follows.Stop() // when the client has left, its context has ended them already
-	if r.running == 0 {
-		return
-	}
-	r.x.loop.background.Go(func() {
-		defer context.AfterFunc(r.x.loop.ctx, r.life.Cancel)()
-		for ; r.running > 0; r.running-- {
-			r.overtaken(<-r.arrivals)
-		}
-	})
-}
-
 // Failed settles the lease of an attempt that did not serve, by its error, and
 // releases it.
 func (x *Exchange) Failed(l *pool.Lease, err error) pool.Fault {
@@ -288,46 +197,4 @@ func (x *Exchange) Failed(l *pool.Lease, err error) pool.Fault {
 	x.Fail(l, fault)
 	l.Release()
 	return fault
-}
-
-func allAre(signals []pool.Signal, s pool.Signal) bool {
-	return !slices.ContainsFunc(signals, func(one pool.Signal) bool { return one != s })
-}
-
-func leadsBack() *reply.Error {
-	return reply.Loop("the proxies lead back here: a list holds a proxy that asks this one")
-}
-
-// spent is the answer when nobody is left to try; outOfTime says that attempts
-// are still on the way.
-func (x *Exchange) spent(outOfTime bool) *reply.Error {
-	tried := x.pool.Attempts()
-	if keys, unmatched := x.pool.Unmatched(); unmatched {
-		return reply.NoMatch(keys)
-	}
-	if len(tried) == 0 {
-		return x.nobody()
-	}
-	signals := make([]pool.Signal, len(tried))
-	timeouts := 0
-	for i, a := range tried {
-		signals[i] = a.Signal
-		if outOfTime && a.Signal == pool.NoSignal {
-			signals[i] = pool.HandshakeTimeout
-		}
-		if signals[i].Timeout() {
-			timeouts++
-		}
-	}
-	switch {
-	case timeouts == len(tried):
-		return reply.Timeout(len(tried))
-	case allAre(signals, pool.LocalFault):
-		return reply.LocalFault()
-	case allAre(signals, pool.HandshakeLoop):
-		return leadsBack()
-	}
-	spent := reply.AttemptsSpent(signals)
-	spent.RetryAfter = x.pool.RetryAfter(time.Now()) // 0 while somebody can be tried
-	return spent
 }

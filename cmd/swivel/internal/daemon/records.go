@@ -106,3 +106,27 @@ func restorer(records []storage.Record) func(pool.ID) (breaker.Snapshot, bool) {
 		return toSnapshot(r)
 	}
 }
+
+// sink stores and logs what changed. Transitions are urgent.
+func (d *Daemon) sink(events []pool.Event) {
+	for _, ev := range events {
+		if ev.Outage != pool.NoOutage {
+			d.log.Outage(ev)
+			d.tellOutage(ev, time.Now())
+			continue
+		}
+		d.journal.Put(d.record(ev, time.Now()), ev.Effect.Moved)
+		d.log.Transitions(ev)
+		d.metrics.Event(ev)
+		d.tell(ev)
+		d.noted(ev)
+	}
+}
+
+// record is the state behind an event: of a proxy's breaker, or its segment's.
+func (d *Daemon) record(ev pool.Event, now time.Time) storage.Record {
+	if ev.Segment != "" {
+		return toRecord(d.pool.SegmentID(ev.Segment), ev.Proxy.SegmentBreaker(), d.cfg.SegmentOptions().Breaker, now)
+	}
+	return toRecord(ev.Proxy.ID, ev.Proxy.Breaker(), pool.SettingsOf(ev.Proxy.Spec, d.cfg.BreakerSettings()), now)
+}
