@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"syscall"
 )
 
 // seenFiles are files as they were when they were read last, whatever came of it:
@@ -32,9 +33,18 @@ func (s seenFiles) changed(now map[string]fs.FileInfo, paths ...string) bool {
 	return false
 }
 
-// unchanged says whether a file has not changed.
+// unchanged says whether a file has not changed, nor who may read it. The time of
+// what it says can be set by anybody, and on some file systems counts in seconds.
 func unchanged(a, b fs.FileInfo) bool {
-	return a != nil && b != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+	return a != nil && b != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && inodeTime(a) == inodeTime(b)
+}
+
+// inodeTime is when the system last changed anything about the file.
+func inodeTime(info fs.FileInfo) syscall.Timespec {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return s.Ctim
+	}
+	return syscall.Timespec{}
 }
 
 // stat is how those of the paths are that are files and exist.

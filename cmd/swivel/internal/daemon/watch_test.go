@@ -186,3 +186,19 @@ func TestReloadSaysWhatWasRefused(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A password may be changed within the second that some file systems count in, and
+// by one that is as long.
+func TestListOfTheSameSizeAndTimeWasTakenForUnchanged(t *testing.T) {
+	r := newRig(t, "192.0.2.1:1 name=a")
+	r.start()
+	as, err := os.Stat(r.list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write("192.0.2.1:1 name=b")
+	if err := os.Chtimes(r.list, as.ModTime(), as.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	r.eventually("it is read", func() bool { return r.pool.Proxies()[0].Spec.Name == "b" })
+}
