@@ -22,9 +22,6 @@ import (
 	"swivel/pool/upstream/lifetime"
 )
 
-// clientLeft is the status logged when nobody waits for an answer any more.
-const clientLeft = 499
-
 // exchange is one request on its way through goproxy: it is the response
 // writer, and by the request's context the round tripper finds it again.
 type exchange struct {
@@ -83,7 +80,7 @@ func (roundTripper) RoundTrip(r *http.Request, _ *goproxy.ProxyCtx) (*http.Respo
 	x.run(r.Header)
 	resp := &http.Response{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r, Body: content{x}}
 	if x.resp == nil {
-		resp.StatusCode = clientLeft
+		resp.StatusCode = tunnel.ClientLeft
 		if x.refusal != nil {
 			resp.StatusCode = x.refusal.Status
 		}

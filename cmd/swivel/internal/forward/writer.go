@@ -247,7 +247,7 @@ func (x *exchange) release() {
 func (x *exchange) refuse() {
 	x.release()
 	if x.refusal == nil {
-		x.result.Status, x.result.Code = clientLeft, "client_gone"
+		x.result.Status, x.result.Code = tunnel.ClientLeft, "client_gone"
 		return
 	}
 	x.result.Status, x.result.Code, x.result.Reason = x.refusal.Status, x.refusal.Code, x.refusal.Text

@@ -22,9 +22,6 @@ const (
 	kept = 90
 )
 
-// clientGone is the status of a request whose client did not wait for one.
-const clientGone = 499
-
 // Recorder is the record. It is safe for concurrent use; on a nil Recorder
 // Exchange does nothing. Create it with New.
 type Recorder struct {
@@ -78,7 +75,7 @@ func (r *Recorder) Exchange(x *eventlog.Exchange, now time.Time) {
 	defer r.mu.Unlock()
 	p := r.part(now)
 	switch {
-	case x.Code == "" && x.Status != clientGone: // 5xx too: so the target said
+	case x.Code == "": // 4xx and 5xx too: so the target said
 		p.Served++
 	case x.Status >= 502 && x.Status <= 504:
 		p.Failed++

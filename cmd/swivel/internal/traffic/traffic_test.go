@@ -19,12 +19,13 @@ func TestRequestsAreCountedByWhoIsToBlame(t *testing.T) {
 		{Status: 504, Code: "timeout"},
 		{Status: 407, Code: "auth_required"},
 		{Status: 501, Code: "bad_request"},
-		{Status: 499},
+		{Status: 499, Code: "client_gone"},
+		{Status: 499}, // so a target may say too
 	} {
 		r.Exchange(&x, epoch.Add(time.Second))
 	}
 	got := r.Last(time.Minute, epoch.Add(2*time.Second))
-	want := Counts{Served: 2, Failed: 3, Refused: 3, Up: 10, Down: 100}
+	want := Counts{Served: 3, Failed: 3, Refused: 3, Up: 10, Down: 100}
 	if got.Counts != want || got.Took != 2*time.Second {
 		t.Errorf("%+v in %v", got.Counts, got.Took)
 	}
