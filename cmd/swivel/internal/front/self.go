@@ -46,10 +46,10 @@ func sameHost(host string, own netip.Addr) bool {
 	return false
 }
 
-// isLocalName knows localhost and this machine's own name, which its hosts
+// isLocalName knows the loopback names and this machine's own, which its hosts
 // file as a rule gives a loopback address.
 func isLocalName(host string) bool {
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+	if targets.IsLoopbackName(host) {
 		return true
 	}
 	own, err := os.Hostname()

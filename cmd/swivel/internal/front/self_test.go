@@ -31,6 +31,8 @@ func TestSelfHoldsItsOwnAddressHoweverItIsWritten(t *testing.T) {
 		{"localhost", loopback, "localhost:8484", true},
 		{"LOCALHOST.", loopback, "LOCALHOST.:8484", true},
 		{"name below localhost", loopback, "a.localhost:8484", true},
+		{"name in the hosts file of Debian", loopback, "ip6-Localhost.:8484", true},
+		{"name in the hosts file of Red Hat", loopback, "localhost.localdomain:8484", true},
 		{"name with localhost in it", loopback, "notlocalhost:8484", false},
 		{"own name", loopback, hostname + ":8484", true},
 		{"own name with a dot", loopback, hostname + ".:8484", true},

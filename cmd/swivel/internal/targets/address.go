@@ -35,14 +35,25 @@ func isASCII(s string) bool {
 	return true
 }
 
+// IsLoopbackName says whether a folded host is a name of the machine on which it is
+// looked up: localhost (RFC 6761 section 6.3), or one that Debian and Red Hat write
+// into the hosts file of every machine.
+func IsLoopbackName(host string) bool {
+	switch host {
+	case "localhost", "ip6-localhost", "ip6-loopback", "localhost4", "localhost6",
+		"localhost.localdomain", "localhost4.localdomain4", "localhost6.localdomain6":
+		return true
+	}
+	return strings.HasSuffix(host, ".localhost")
+}
+
 // AppendAddresses appends every address that a folded host is a spelling of;
 // none if it is a name. Resolvers take 127.1, 2130706433 and 0x7f.0.0.1 for
 // 127.0.0.1. They disagree about 010.0.0.1, which is 8.0.0.1 or 10.0.0.1, so it
-// is both here. localhost is 127.0.0.1 and ::1, wherever it is looked up (RFC
-// 6761 section 6.3). An IPv6 address that translators turn into one of IPv4 (RFC
+// is both here. A loopback name is 127.0.0.1 and ::1. An IPv6 address that translators turn into one of IPv4 (RFC
 // 6052 section 2.1) is both too.
 func AppendAddresses(all []netip.Addr, host string) []netip.Addr {
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+	if IsLoopbackName(host) {
 		return append(all, netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback())
 	}
 	if addr, err := netip.ParseAddr(host); err == nil {

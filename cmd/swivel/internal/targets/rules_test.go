@@ -12,7 +12,7 @@ func TestEverySpellingOfAnAddressIsMet(t *testing.T) {
 		rules := parsed(t, nil, []string{denied})
 		for _, host := range []string{
 			"127.0.0.1", "127.0.0.1.", "127.0.0.1..", "127.1", "127.0.1", "2130706433", "0x7f.0.0.1", "0x7F000001", "0177.0.0.1", "0177.0.0.01",
-			"127.000.000.001", "017700000001", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:7f00:0001]", "[64:ff9b::7f00:1]", "localhost", "LOCALHOST.", "a.b.localhost",
+			"127.000.000.001", "017700000001", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:7f00:0001]", "[64:ff9b::7f00:1]", "localhost", "LOCALHOST.", "a.b.localhost", "localhost.localdomain", "ip6-loopback",
 			"１２７.0.0.1", "127。0。0。1", "127．0．0．1",
 			"0.0.0.0", "0", "0x0", "00.0", "[::ffff:0.0.0.0]", "[64:ff9b::]", // connects to this machine
 		} {
