@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"time"
 
 	"swivel/pool"
@@ -105,6 +106,20 @@ func (resp *Response) RequestRead() bool {
 		return false
 	}
 	return p.body.Ended()
+}
+
+// Drain reads what is left of the body, as far as it is not longer and comes in
+// time. Its error says that the body was cut short; nil if it was not, as far as is
+// known.
+func (resp *Response) Drain(most int64, within time.Duration) error {
+	conn := resp.session.conn
+	_ = conn.SetReadDeadline(time.Now().Add(within))
+	_, err := io.CopyN(io.Discard, &resp.Body, most)
+	_ = conn.SetReadDeadline(time.Time{})
+	if err == io.EOF || errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil
+	}
+	return err
 }
 
 // Abort ends a response whose client has left: reads of Body fail at once.

@@ -147,7 +147,7 @@ func (r *race[T]) start(lease *pool.Lease) {
 // to ask as the target to answer.
 func (l *Loop) leaseTime() time.Duration {
 	s := l.Settings
-	return s.ExchangeTimeout + max(2*s.FirstByte, s.Response) + grace
+	return s.ExchangeTimeout + s.FirstByte + max(s.FirstByte, s.Response) + grace
 }
 
 // failed settles the lease of an attempt that did not serve, and tries the next

@@ -86,6 +86,7 @@ func (d *Daemon) newFront(dialer *upstream.Dialer) *front.Front {
 		Tunnel: &tunnel.Server{Loop: d.loop, Dialer: dialer, Registry: d.registry},
 		Forward: forward.New(d.transports, d.registry, forward.Settings{
 			Response: time.Duration(d.cfg.Attempts.ResponseTimeout), Bans: d.cfg.Bans.Statuses, Retries: d.cfg.Attempts.RetryStatuses,
+			ProbeBody: time.Duration(d.cfg.Attempts.FirstByteTimeout),
 		}),
 		Log:  d.log,
 		Self: d.self, Targets: d.rules,

@@ -45,6 +45,7 @@ type exchange struct {
 	stop    func()        // the watch for a client that leaves
 	follows lifetime.Hook // of the response, on the client's life
 	settled bool
+	probe   *time.Timer // settles the test of a resting proxy; nil: it is none
 
 	header      http.Header // of the response, as goproxy may have changed it
 	wroteHeader bool
@@ -127,11 +128,8 @@ func (x *exchange) run(header http.Header) {
 // that is not wanted, if any.
 func (x *exchange) attempt(after *pool.Lease) (answer, *pool.Lease, error) {
 	got, lease, err := attempts.Run(x.life, x.Exchange, attempts.Plan[answer]{
-		Try: x.try,
-		Late: func(l *pool.Lease, late answer) {
-			late.resp.Close()
-			x.Exchange.Reached(l, pool.Response, 0)
-		},
+		Try:  x.try,
+		Late: x.late,
 		// A request that may be sent twice can be overtaken on another proxy: it
 		// may test a resting one, and need not wait for a black hole.
 		Probe: x.out.Repeatable(),
@@ -147,6 +145,26 @@ func (x *exchange) attempt(after *pool.Lease) (answer, *pool.Lease, error) {
 	return got, lease, err
 }
 
+// What an overtaken test of a resting proxy has to bring of its body: nobody waits
+// for that, and it is paid for.
+const (
+	lateBody = 64 << 10
+	lateTime = time.Second
+)
+
+// late settles an attempt that was overtaken.
+func (x *exchange) late(l *pool.Lease, late answer) {
+	if l.Probe {
+		if err := late.resp.Drain(lateBody, lateTime); err != nil {
+			late.resp.Close()
+			x.Exchange.Fail(l, pool.Fault{Signal: upstream.BodyError(err)})
+			return
+		}
+	}
+	late.resp.Close()
+	x.Exchange.Reached(l, pool.Response, 0)
+}
+
 // unwanted says whether another proxy may get a better response. The one of a
 // session may not: to the target it would be somebody else.
 func (x *exchange) unwanted(resp *upstream.Response) bool {
@@ -159,8 +177,8 @@ func (x *exchange) serve(got answer, lease *pool.Lease) {
 	x.follows = lifetime.AfterFunc(x.life, got.cut) // from here on the client's leaving ends it
 	x.result.Proxy = lease.Proxy
 	x.result.FirstByte = time.Since(x.began)
-	if lease.Probe { // a probe decides at once: its lease does not last as long as a body may
-		x.settle(pool.Response)
+	if lease.Probe { // others wait for its verdict, and its lease does not last as long as a body may
+		x.probe = time.AfterFunc(x.handler.settings.ProbeBody, func() { x.Exchange.Reached(lease, pool.Response, 0) })
 	}
 }
 
@@ -261,6 +279,9 @@ func (x *exchange) settle(s pool.Signal) {
 // vacate says that the proxy's connection is no longer used.
 func (x *exchange) vacate() {
 	if x.lease != nil {
+		if x.probe != nil {
+			x.probe.Stop()
+		}
 		x.follows.Stop()
 		x.lease.Release()
 	}

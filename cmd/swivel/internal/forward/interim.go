@@ -27,11 +27,12 @@ func (h *hints) end() {
 	h.over = true
 }
 
-// interim passes a 1xx response on, which only HTTP/1.1 clients know.
+// interim passes a 1xx response on, which only HTTP/1.1 clients know. Once they are
+// over, the head that is looked at may be that of the next request.
 func (x *exchange) interim(r *http1.Response) {
 	x.hints.mu.Lock()
 	defer x.hints.mu.Unlock()
-	if x.Head.Minor == 0 || x.hints.over || r.Status == 100 && x.hints.continued {
+	if x.hints.over || x.Head.Minor == 0 || r.Status == 100 && x.hints.continued {
 		return
 	}
 	x.hints.continued = x.hints.continued || r.Status == 100

@@ -29,6 +29,8 @@ type limits struct {
 	exchange, handshake, response time.Duration
 	overtake                      time.Duration // what an answer may take before another proxy is asked, too
 	bans, retries                 []int
+	probe, probeBody              time.Duration // ProbePatience, and for the body
+	due                           bool          // the first proxy rests, and is to be tested
 }
 
 // rig is a front with its pool, as the daemon builds it.
@@ -49,7 +51,12 @@ func newRig(t testing.TB, l limits, specs ...*pool.Spec) *rig {
 	for i := range specs {
 		specs[i].Weight = 1
 	}
-	r.pool = pool.New(specs, pool.Options{Breaker: breaker.DefaultSettings(), Salt: []byte("salt")}, time.Now())
+	options := pool.Options{Breaker: breaker.DefaultSettings(), Salt: []byte("salt"), ProbeRate: 1e6}
+	if l.due {
+		options.Breaker.ProbeSuccesses = 1
+		options.Restore = firstIsDue()
+	}
+	r.pool = pool.New(specs, options, time.Now())
 	log, err := eventlog.New(r, "json", "info")
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +65,7 @@ func newRig(t testing.TB, l limits, specs ...*pool.Spec) *rig {
 	response := or(l.response, patience)
 	loop := attempts.New(r.pool, attempts.Settings{
 		Attempts: 5, ExchangeTimeout: or(l.exchange, patience), FirstByte: or(l.overtake, patience), Response: response,
-		ProbePatience: patience, HedgeOff: l.overtake == 0,
+		ProbePatience: or(l.probe, patience), HedgeOff: l.overtake == 0,
 	}, func([]pool.Event) {})
 	t.Cleanup(loop.Close)
 	registry := tunnel.NewRegistry(0, nil)
@@ -67,7 +74,7 @@ func newRig(t testing.TB, l limits, specs ...*pool.Spec) *rig {
 		Settings: front.Settings{HeaderBytes: 256 << 10, HeaderTimeout: patience, KeepAlive: patience},
 		Loop:     loop,
 		Tunnel:   &tunnel.Server{Loop: loop, Dialer: dialer, Registry: registry},
-		Forward:  forward.New(transports, registry, forward.Settings{Response: response, Bans: l.bans, Retries: l.retries}),
+		Forward:  forward.New(transports, registry, forward.Settings{Response: response, Bans: l.bans, Retries: l.retries, ProbeBody: or(l.probeBody, patience)}),
 		Log:      log,
 		TLS:      clientTLS,
 	}

@@ -134,7 +134,11 @@ func (t Target) secure(ctx context.Context, conn *upstream.Conn, roots *x509.Cer
 	}
 	defer func() { _ = response.Body.Close() }()
 	a := Answer{Status: response.StatusCode, FirstByte: inner.heard.Sub(began), Head: time.Since(began)}
-	a.body, _ = io.ReadAll(io.LimitReader(response.Body, maxBody)) // what there is
+	a.body, err = io.ReadAll(io.LimitReader(response.Body, maxBody))
+	// Many servers end TLS without saying so, and a body without a length with it.
+	if told := response.ContentLength >= 0 || len(response.TransferEncoding) > 0; err != nil && told && ctx.Err() == nil {
+		return Answer{}, cutShort(err)
+	}
 	return a, nil
 }
 
@@ -176,8 +180,17 @@ func (t Target) plain(ctx context.Context, d *upstream.Dialer, p *pool.Spec, pat
 	defer cancel()
 	defer context.AfterFunc(reading, response.Abort)()
 	a := Answer{Status: response.Status, FirstByte: time.Since(began), Head: time.Since(began)}
-	a.body, _ = io.ReadAll(io.LimitReader(&response.Body, maxBody)) // what there is
+	a.body, err = io.ReadAll(io.LimitReader(&response.Body, maxBody))
+	if err != nil && reading.Err() == nil {
+		return Answer{}, cutShort(err)
+	}
 	return a, nil
+}
+
+// cutShort is what a body is that ends early. One that takes too long is not: what
+// has come of it will do.
+func cutShort(err error) error {
+	return &upstream.Error{Signal: upstream.BodyError(err), Err: errors.New("the answer was cut short")}
 }
 
 // exitIP finds the first address in a short text or JSON, as the services have it
