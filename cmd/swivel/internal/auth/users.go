@@ -3,10 +3,12 @@ package auth
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"unicode"
 	"unicode/utf8"
 )
@@ -45,8 +47,19 @@ func Read(entries []string, file string) (*Users, error) {
 	return u, errors.Join(problems...)
 }
 
+// read is os.ReadFile, which for a named pipe that nobody writes to would wait for
+// ever, and a reload with it.
+func read(file string) ([]byte, error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(f)
+}
+
 func (u *Users) readFile(file string) (problems []error) {
-	text, err := os.ReadFile(file)
+	text, err := read(file)
 	if err != nil {
 		var p *os.PathError
 		if errors.As(err, &p) {

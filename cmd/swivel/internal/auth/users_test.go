@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/crypto/bcrypt"
@@ -89,6 +90,16 @@ func TestHashesThatCannotBeChecked(t *testing.T) {
 		if _, err := Read([]string{bad}, ""); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
+	}
+}
+
+func TestANamedPipeInTheFilesPlaceWasWaitedForForEver(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "users")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(nil, pipe); err == nil || !strings.Contains(err.Error(), "holds no user") {
+		t.Error(err)
 	}
 }
 
