@@ -31,7 +31,7 @@ type Settings struct {
 	Response time.Duration // for a response head, and for each piece of a request body
 	Bans     []int         // statuses of a target that is not asked again through the same proxy for a while
 	// ProbeBody is how long the body of a response has to come through a resting
-	// proxy that it tests, unless it ends sooner; 0: it does not count.
+	// proxy that it tests, unless it ends sooner.
 	ProbeBody time.Duration
 	Retries   []int // statuses of a target that is asked again through another proxy, if that is safe
 }

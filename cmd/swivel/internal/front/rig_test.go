@@ -106,7 +106,7 @@ func (r *rig) start(lines ...string) {
 	r.front = &Front{
 		Settings: r.settings, Loop: loop, Log: log,
 		Tunnel:  &tunnel.Server{Loop: loop, Dialer: dialer, Registry: r.registry},
-		Forward: forward.New(transports, r.registry, forward.Settings{Response: r.attempts.Response}),
+		Forward: forward.New(transports, r.registry, forward.Settings{Response: r.attempts.Response, ProbeBody: r.attempts.FirstByte}),
 		Guard:   r.guard(), Rate: limit.NewRate(r.rate), PerClient: limit.NewConnections(r.most), TLS: r.tls,
 	}
 	served := make(chan error, 1)
