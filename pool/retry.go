@@ -1,6 +1,10 @@
 package pool
 
-import "time"
+import (
+	"time"
+
+	"swivel/breaker"
+)
 
 // soon is the longest that a client is told to wait: it should look again in
 // time for what an operator or a reload may change.
@@ -45,11 +49,22 @@ const never = time.Duration(1 << 62)
 // happens.
 type outlook struct {
 	soonest time.Duration // 0: now; never: time alone does not change it
-	anytime bool          // it may be sooner: somebody is paused and may be resumed, or full
+	anytime bool          // it may be sooner: somebody is paused and may be resumed, is full, or is being tested
 }
+
+// shortly is told where something may happen at any time.
+const shortly = time.Second
 
 func (o *outlook) add(one outlook) {
 	o.soonest, o.anytime = min(o.soonest, one.soonest), o.anytime || one.anytime
+}
+
+// and is the outlook of who has to wait for one thing and for another.
+func (o outlook) and(other outlook) outlook {
+	return outlook{
+		soonest: max(o.soonest, other.soonest),
+		anytime: (o.anytime || o.soonest == 0) && (other.anytime || other.soonest == 0),
+	}
 }
 
 func (x *Exchange) lookOut(now time.Time) outlook {
@@ -81,11 +96,7 @@ func (x *Exchange) outlook(s *snapshot, v *view, now time.Time) outlook {
 }
 
 func (x *Exchange) outlookOf(m *Proxy, now time.Time) outlook {
-	o := m.outlook(now)
-	if left := x.banLeft(m, now); left > 0 {
-		o = outlook{soonest: max(o.soonest, left)}
-	}
-	return o
+	return m.outlook(now).and(outlook{soonest: x.banLeft(m, now)})
 }
 
 // few members are asked one by one each time; what is known of more is good for
@@ -138,6 +149,21 @@ func (m *Proxy) outlook(now time.Time) outlook {
 	if m.paused.Load() != nil {
 		return outlook{never, true}
 	}
-	rest := m.breaker.Load().RetryAfter(now)
-	return outlook{max(rest, m.roomAfter(now)), rest == 0 && m.room(now) == Full}
+	o := outlook{m.roomAfter(now), m.room(now) == Full}.and(outlookOn(m.breaker.Load(), now))
+	if m.segment != nil {
+		o = o.and(outlookOn(m.segment.breaker, now))
+	}
+	return o
+}
+
+// outlookOn is how long until a breaker may grant a permit again. While it is being
+// tested that is not the time the test may take at most, which is minutes.
+func outlookOn(b *breaker.Breaker, now time.Time) outlook {
+	rest := b.RetryAfter(now)
+	if rest > shortly {
+		if _, _, tested := b.Standing(now); tested {
+			return outlook{shortly, true}
+		}
+	}
+	return outlook{soonest: rest}
 }

@@ -92,6 +92,33 @@ func TestOnlyWhatTimeChangesIsPromised(t *testing.T) {
 	}
 }
 
+func TestWhoWaitsForATestIsNotTurnedAway(t *testing.T) {
+	p := newTestPool(ones(1))
+	trip(t, p, 0, epoch)
+	due := epoch.Add(time.Minute)
+	if l := next(t, begin(t, p, "a.test:443", due), due); !l.Probe {
+		t.Fatal("no test")
+	}
+	x := begin(t, p, "a.test:443", due)
+	if got := x.RetryAfter(due); got != shortly || x.Hopeless(5*time.Second, due) {
+		t.Errorf("come back in %v, in vain: %v; but the test may be over at any time", got, x.Hopeless(5*time.Second, due))
+	}
+}
+
+func TestARestingSegmentIsNotThereNow(t *testing.T) {
+	p := segmentedPool(0, "acme")
+	work(t, p, "acme", 10, epoch)
+	if !segmentOf(p, "acme").breaker.Resting() {
+		t.Fatal("the segment does not rest")
+	}
+	if x := begin(t, p, "a.test:443", epoch); x.RetryAfter(epoch) != 30*time.Second || !x.Hopeless(29*time.Second, epoch) {
+		t.Errorf("come back in %v", x.RetryAfter(epoch))
+	}
+	if e := p.Explain(Request{Target: "a.test:443"}, epoch); e.RetryAfter != 30*time.Second {
+		t.Errorf("explained as %v", e.RetryAfter)
+	}
+}
+
 func TestAProxyThatDeniedTheTargetIsNotAskedAgain(t *testing.T) {
 	p := newTestPool(ones(1))
 	x := begin(t, p, "a.test:443", epoch)

@@ -65,7 +65,7 @@ func (m *Proxy) enter(now time.Time) bool {
 func (m *Proxy) roomAfter(now time.Time) time.Duration {
 	switch m.room(now) {
 	case Full:
-		return time.Second
+		return shortly
 	case OverRate:
 		l := m.limiter.Load()
 		left := (1 - l.Tokens(now)) / l.PerSecond() * float64(time.Second)
