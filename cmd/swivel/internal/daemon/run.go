@@ -16,23 +16,7 @@ import (
 func (d *Daemon) Run(ctx context.Context) error {
 	background, stop := context.WithCancel(context.Background())
 	var workers sync.WaitGroup
-	workers.Go(func() { d.registry.Sweep(background) })
-	workers.Go(func() { d.transports.Sweep(background) })
-	workers.Go(func() { d.refreshLists(background) })
-	if w := d.newWatch(); w != nil {
-		workers.Go(func() { w.run(background) })
-	}
-	workers.Go(func() { d.saveTargets(background) })
-	workers.Go(func() { d.savePins(background) })
-	workers.Go(func() { giveBack(len(d.pool.Proxies())) })
-	workers.Go(func() { d.sampleTraffic(background) })
-	workers.Go(func() { d.pruneDaily(background) })
-	if d.shown != nil {
-		workers.Go(func() { d.watchCertificate(background) })
-	}
-	if d.member != nil {
-		workers.Go(func() { d.member.run(background) })
-	}
+	d.tend(background, &workers)
 	if d.canary != nil {
 		workers.Go(func() { d.canary.Run(ctx) })
 	}
@@ -62,6 +46,27 @@ func (d *Daemon) Run(ctx context.Context) error {
 	stop()
 	workers.Wait()
 	return errors.Join(err, d.close())
+}
+
+// tend begins what goes on beside the clients until ctx ends.
+func (d *Daemon) tend(ctx context.Context, workers *sync.WaitGroup) {
+	workers.Go(func() { d.registry.Sweep(ctx) })
+	workers.Go(func() { d.transports.Sweep(ctx) })
+	workers.Go(func() { d.refreshLists(ctx) })
+	if w := d.newWatch(); w != nil {
+		workers.Go(func() { w.run(ctx) })
+	}
+	workers.Go(func() { d.saveTargets(ctx) })
+	workers.Go(func() { d.savePins(ctx) })
+	workers.Go(func() { giveBack(len(d.pool.Proxies())) })
+	workers.Go(func() { d.sampleTraffic(ctx) })
+	workers.Go(func() { d.pruneDaily(ctx) })
+	if d.shown != nil {
+		workers.Go(func() { d.watchCertificate(ctx) })
+	}
+	if d.member != nil {
+		workers.Go(func() { d.member.run(ctx) })
+	}
 }
 
 func (d *Daemon) adminName() string {
