@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"slices"
 	"time"
 
 	"swivel/breaker"
@@ -36,7 +37,7 @@ func (x *Exchange) Overdue(l *Lease, now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	a := &x.attempts[l.index]
-	if l.overdue || a.Signal != NoSignal {
+	if l.overdue || l.answered || a.Signal != NoSignal {
 		return
 	}
 	l.overdue = true
@@ -55,6 +56,23 @@ func (x *Exchange) countOverdue(l *Lease, now time.Time) {
 		if l.Proxy.overdue.Add(1) == overdueLimit {
 			x.pool.refresh(l.Proxy, now)
 		}
+	}
+}
+
+// notOverdue ends what Overdue began: the attempt has an answer.
+func (x *Exchange) notOverdue(l *Lease, now time.Time) {
+	l.overdue = false
+	x.late = slices.DeleteFunc(x.late, func(o *Lease) bool { return o == l })
+	x.uncountOverdue(l, now)
+}
+
+func (x *Exchange) uncountOverdue(l *Lease, now time.Time) {
+	if !l.counted {
+		return
+	}
+	l.counted = false
+	if l.Proxy.overdue.Add(-1) == overdueLimit-1 {
+		x.pool.refresh(l.Proxy, now)
 	}
 }
 
@@ -120,6 +138,8 @@ func (x *Exchange) TargetUp(l *Lease, now time.Time) (events []Event) {
 	x.served(l)
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	l.answered = true
+	x.notOverdue(l, now)
 	x.targetUp(l.Proxy, now, &events)
 	return events
 }
@@ -163,9 +183,7 @@ func (x *Exchange) record(l *Lease, s Signal, now time.Time) bool {
 	}
 	a.Signal, a.Took = s, now.Sub(a.Started)
 	x.running--
-	if l.counted && l.Proxy.overdue.Add(-1) == overdueLimit-1 {
-		x.pool.refresh(l.Proxy, now)
-	}
+	x.uncountOverdue(l, now)
 	return true
 }
 

@@ -453,6 +453,33 @@ func TestALossyNetworkDoesNotSuspendAProxyThatServes(t *testing.T) {
 	}
 }
 
+// TestSlowTargetWithLongBodiesDoesNotSuspendItsProxy: each attempt was overdue when
+// its response came at last, whose body takes longer still.
+func TestSlowTargetWithLongBodiesDoesNotSuspendItsProxy(t *testing.T) {
+	p := newTestPool(weighted(1))
+	answered := epoch.Add(3 * time.Second)
+	for range 2 * overdueLimit {
+		x := begin(t, p, "a.test:80", epoch)
+		l := leaseOf(t, x, p.Proxies()[0], epoch)
+		x.Overdue(l, epoch.Add(2*time.Second))
+		x.TargetUp(l, answered)
+		x.Overdue(l, answered.Add(time.Second)) // said too late
+	}
+	if n := p.Proxies()[0].overdue.Load(); n != 0 {
+		t.Errorf("%d attempts are overdue, all of which have a response", n)
+	}
+	x := begin(t, p, "a.test:80", answered)
+	l := leaseOf(t, x, p.Proxies()[0], answered)
+	x.Overdue(l, answered.Add(2*time.Second))
+	if n := p.Proxies()[0].overdue.Load(); n != 1 {
+		t.Errorf("%d are overdue, one of which has no response", n)
+	}
+	x.TargetUp(l, answered.Add(3*time.Second))
+	if n := p.Proxies()[0].overdue.Load(); n != 0 {
+		t.Errorf("%d are overdue after that one has its response", n)
+	}
+}
+
 func TestAClientThatLeavesAnOverdueAttemptClearsNobody(t *testing.T) {
 	p := newTestPool(weighted(1, 1))
 	a, b := p.Proxies()[0], p.Proxies()[1]

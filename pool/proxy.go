@@ -154,10 +154,11 @@ type Lease struct {
 	redirected bool // made after its exchange was sent away by a segment
 
 	// Guarded by Exchange.mu.
-	settled bool
-	overdue bool
-	counted bool  // as overdue, by the proxy
-	index   int32 // into the exchange's attempts
+	settled  bool
+	answered bool // its verdict may come later
+	overdue  bool
+	counted  bool  // as overdue, by the proxy
+	index    int32 // into the exchange's attempts
 
 	released atomic.Bool
 }
