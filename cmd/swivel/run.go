@@ -153,6 +153,7 @@ func serve(ctx context.Context, cfg config.Config, again func() (config.Config, 
 	if err != nil {
 		return usageError{err}
 	}
+	log.TakeLibraries()
 	warnOfVariables(log, s)
 	// From here on: a SIGHUP that comes while the lists are read for the first time
 	// would end the process. It is answered by a reload when all is there.

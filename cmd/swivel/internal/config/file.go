@@ -155,7 +155,8 @@ func (r *fileReader) value(n *yaml.Node, field reflect.Value, key string) {
 		if err := text.UnmarshalText([]byte(n.Value)); err != nil { // of what is no scalar: ""
 			r.bad(n, key, err.Error())
 		}
-	case n.Decode(field.Addr().Interface()) != nil:
+	case field.Kind() == reflect.Int && n.ShortTag() == "!!float", // whose fraction the decoder drops
+		n.Decode(field.Addr().Interface()) != nil:
 		r.bad(n, key, wanted(field.Kind()))
 	}
 }

@@ -83,7 +83,7 @@ breaker:
   window: soon
   jitter: much
 attempts:
-  attempts: few
+  attempts: 2.5
   dial_timeout: [5s]
   hedge_after: p99
 limits: 5
