@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 
+	"swivel/cmd/swivel/internal/namedfile"
 	"swivel/pool"
 )
 
@@ -27,12 +27,8 @@ func ReadToken(token pool.Secret, file string) (pool.Secret, error) {
 		return "", errors.New("admin_token: want either this or admin_token_file, not both")
 	case file != "":
 		key = "admin_token_file: " + file
-		text, err := os.ReadFile(file)
+		text, err := namedfile.Read(file)
 		if err != nil {
-			var p *os.PathError
-			if errors.As(err, &p) {
-				err = p.Err
-			}
 			return "", fmt.Errorf("admin_token_file: cannot read %s: %w", file, err)
 		}
 		token = pool.Secret(strings.TrimSpace(string(text)))

@@ -3,14 +3,13 @@ package auth
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"unicode"
 	"unicode/utf8"
+
+	"swivel/cmd/swivel/internal/namedfile"
 )
 
 // Users are who may use the daemon, with the bcrypt hashes of their passwords.
@@ -47,24 +46,9 @@ func Read(entries []string, file string) (*Users, error) {
 	return u, errors.Join(problems...)
 }
 
-// read is os.ReadFile, which for a named pipe that nobody writes to would wait for
-// ever, and a reload with it.
-func read(file string) ([]byte, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	return io.ReadAll(f)
-}
-
 func (u *Users) readFile(file string) (problems []error) {
-	text, err := read(file)
+	text, err := namedfile.Read(file)
 	if err != nil {
-		var p *os.PathError
-		if errors.As(err, &p) {
-			err = p.Err
-		}
 		return []error{fmt.Errorf("users_file: cannot read %s: %w", file, err)}
 	}
 	before, n := u.Len(), 0

@@ -6,11 +6,9 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"strings"
-	"syscall"
+
+	"swivel/cmd/swivel/internal/namedfile"
 )
 
 // Read reads a certificate, with those between it and its authority behind it,
@@ -35,25 +33,10 @@ func Read(certFile, keyFile string) (*tls.Certificate, error) {
 	return nil, fmt.Errorf("tls_cert: %s with the key in %s cannot be used: %s", certFile, keyFile, strings.TrimPrefix(err.Error(), "tls: "))
 }
 
-// read is os.ReadFile, which for a named pipe that nobody writes to would wait for
-// ever, and a reload with it.
-func read(file string) ([]byte, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	return io.ReadAll(f)
-}
-
 // readPEM reads a file that has a block of a kind.
 func readPEM(key, file, what string, is func(kind string) bool) ([]byte, error) {
-	text, err := read(file)
+	text, err := namedfile.Read(file)
 	if err != nil {
-		var path *fs.PathError
-		if errors.As(err, &path) {
-			err = path.Err
-		}
 		return nil, fmt.Errorf("%s: cannot read %s: %w", key, file, err)
 	}
 	var others string

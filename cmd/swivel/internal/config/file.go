@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
+
+	"swivel/cmd/swivel/internal/namedfile"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -38,9 +39,9 @@ func Misread(err error, key string) bool {
 
 // readFile overlays the configuration with what a file says.
 func (c *Config) readFile(path string) []error {
-	text, err := os.ReadFile(path)
+	text, err := namedfile.Read(path)
 	if err != nil {
-		return []error{misread{"", fmt.Errorf("config: cannot read %s: %w", path, plain(err))}}
+		return []error{misread{"", fmt.Errorf("config: cannot read %s: %w", path, err)}}
 	}
 	var document yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(text))
@@ -204,12 +205,3 @@ func followed(n *yaml.Node) *yaml.Node {
 
 // isNull says that there is nothing behind the colon.
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
-
-// plain cuts the operation and path off an error of the os package.
-func plain(err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
-}

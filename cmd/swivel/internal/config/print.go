@@ -2,10 +2,11 @@ package config
 
 import (
 	"bytes"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
+
+	"swivel/cmd/swivel/internal/namedfile"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -70,7 +71,7 @@ func (o Origins) origin(key string, inFile map[string]bool) string {
 // fileKeys are the keys that stand in a file. What is wrong with it is told
 // elsewhere.
 func fileKeys(path string) map[string]bool {
-	text, err := os.ReadFile(path)
+	text, err := namedfile.Read(path)
 	if err != nil {
 		return nil
 	}

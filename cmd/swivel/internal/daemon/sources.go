@@ -9,10 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"syscall"
 	"time"
 
 	"swivel/breaker"
+	"swivel/cmd/swivel/internal/namedfile"
 	"swivel/pool"
 )
 
@@ -102,10 +102,9 @@ func (s *Sources) read(sources []string, base breaker.Settings, atURL func(strin
 }
 
 func (s *Sources) readFile(path string) (pool.List, error) {
-	// A named pipe that nobody writes to would not even open.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := namedfile.Open(path)
 	if err != nil {
-		return pool.List{}, plain(err)
+		return pool.List{}, err
 	}
 	if s.beside { // files have no deadline, and need none
 		_ = f.SetReadDeadline(time.Now().Add(fetchTimeout))
@@ -115,7 +114,7 @@ func (s *Sources) readFile(path string) (pool.List, error) {
 		s.seen.note(map[string]fs.FileInfo{path: info})
 	}
 	list, err := pool.ParseList(s.paced(f), os.LookupEnv)
-	return list, plain(err)
+	return list, namedfile.Reason(err)
 }
 
 // paced is how a list is read.
@@ -157,17 +156,8 @@ func (s *Sources) fetch(ctx context.Context, source string, known version, all *
 	list, err := parseFetched(s.paced(bytes.NewReader(body)))
 	if err == nil {
 		if err := s.store(source, now, body); err != nil {
-			all.Unkept = append(all.Unkept, fmt.Errorf("%s: %w", ListLabel(source), plain(err)))
+			all.Unkept = append(all.Unkept, fmt.Errorf("%s: %w", ListLabel(source), namedfile.Reason(err)))
 		}
 	}
 	return keptList{now, list}, err
-}
-
-// plain cuts the operation and the path off an error of the os package.
-func plain(err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }
