@@ -8,9 +8,9 @@ import (
 	"io"
 	"reflect"
 
-	"swivel/cmd/swivel/internal/namedfile"
-
 	"go.yaml.in/yaml/v3"
+
+	"swivel/cmd/swivel/internal/namedfile"
 )
 
 // misread is why a key of the file has no say; key "": why none has.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"swivel/cmd/swivel/internal/namedfile"
-
 	"go.yaml.in/yaml/v3"
+
+	"swivel/cmd/swivel/internal/namedfile"
 )
 
 // Origins are what the values of a configuration came from.
