@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"swivel/cmd/swivel/internal/listentest"
+	"swivel/pool/upstream/listentest"
 	"swivel/cmd/swivel/internal/tryout"
 	"swivel/pool"
 )

@@ -11,6 +11,7 @@ import (
 
 	"swivel/pool"
 	"swivel/pool/upstream/leaktest"
+	"swivel/pool/upstream/listentest"
 )
 
 // TestErrorsHoldNoCredentials takes a proxy through every kind of failure,
@@ -34,7 +35,7 @@ func TestErrorsHoldNoCredentials(t *testing.T) {
 			_, _ = io.Copy(io.Discard, c)
 		})
 	}
-	gone := closedPort(t)
+	gone := listentest.Closed(t)
 	for _, c := range []struct {
 		scheme pool.Scheme
 		addr   netip.AddrPort

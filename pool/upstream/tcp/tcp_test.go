@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"swivel/pool/upstream/listentest"
+
 	"golang.org/x/net/nettest"
 	"golang.org/x/sys/unix"
 )
@@ -111,8 +113,7 @@ func TestHalfCloseLetsTheAnswerThrough(t *testing.T) {
 
 // TestErrorsAreThoseOfPackageNet compares what both say of the same fault.
 func TestErrorsAreThoseOfPackageNet(t *testing.T) {
-	ln, closed := listener(t, "tcp", "127.0.0.1:0")
-	_ = ln.Close()
+	closed := listentest.Closed(t)
 	_, mine := Dial(t.Context(), closed, soon())
 	_, theirs := net.Dial("tcp", closed.String())
 	if !errors.Is(mine, syscall.ECONNREFUSED) || mine.Error() != theirs.Error() {

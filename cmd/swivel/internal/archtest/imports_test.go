@@ -46,7 +46,7 @@ var closed = []struct {
 		"reading a protocol is one thing, serving it another"},
 	{"cmd/swivel-bench", []string{"cmd/swivel-bench/..."}, []string{"github.com/alecthomas/kong"},
 		"swivel is measured from outside, as any other proxy, so nothing of it may be inside"},
-	{"cmd/swivel/internal/listentest", nil, nil,
+	{"pool/upstream/listentest", nil, nil,
 		"what is served is its callers' business"},
 	{"cmd/swivel/internal/swiveltest", nil, nil,
 		"it looks at swivel from outside, as its users do: what it knew from inside, no test would notice to be wrong"},

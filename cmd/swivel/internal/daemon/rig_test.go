@@ -22,7 +22,7 @@ import (
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/eventlog"
 	"swivel/cmd/swivel/internal/eventlog/logtest"
-	"swivel/cmd/swivel/internal/listentest"
+	"swivel/pool/upstream/listentest"
 	"swivel/cmd/swivel/internal/swiveltest"
 	"swivel/cmd/swivel/internal/systemd"
 	"swivel/pool"

@@ -3,7 +3,6 @@ package demo_test
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -15,7 +14,7 @@ import (
 	"time"
 
 	"swivel/cmd/swivel/internal/demo"
-	"swivel/cmd/swivel/internal/listentest"
+	"swivel/pool/upstream/listentest"
 )
 
 // sound makes all living toys work from the start.
@@ -124,13 +123,7 @@ func echoAtEnd(t *testing.T) (address string) {
 }
 
 func TestAnUnreachableTargetIsBlamedByTheToy(t *testing.T) {
-	var lc net.ListenConfig
-	ln, err := lc.Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = ln.Close()
-	resp, err := direct(t).Get("http://" + ln.Addr().String() + "/")
+	resp, err := direct(t).Get("http://" + listentest.Closed(t).String() + "/")
 	if err != nil {
 		t.Fatal(err)
 	}

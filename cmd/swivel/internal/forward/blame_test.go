@@ -6,6 +6,7 @@ import (
 
 	"swivel/breaker"
 	"swivel/pool"
+	"swivel/pool/upstream/listentest"
 )
 
 // ownPages are what a proxy itself answers, and what becomes of it when it is
@@ -133,9 +134,9 @@ func TestTargetIsNeverReachedDirectly(t *testing.T) {
 	site := serve(t, normal, answering("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n", "direct"))
 	for name, specs := range map[string][]*pool.Spec{
 		"empty pool":   nil,
-		"dead proxy":   {spec(pool.HTTP, closedPort(t))},
-		"dead SOCKS":   {spec(pool.SOCKS5, closedPort(t))},
-		"many of them": {spec(pool.HTTP, closedPort(t)), spec(pool.HTTPS, closedPort(t)), spec(pool.SOCKS4, closedPort(t))},
+		"dead proxy":   {spec(pool.HTTP, listentest.Closed(t))},
+		"dead SOCKS":   {spec(pool.SOCKS5, listentest.Closed(t))},
+		"many of them": {spec(pool.HTTP, listentest.Closed(t)), spec(pool.HTTPS, listentest.Closed(t)), spec(pool.SOCKS4, listentest.Closed(t))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("HTTP_PROXY", "http://"+site.addr.String())

@@ -3,7 +3,6 @@ package forward_test
 import (
 	"bytes"
 	"encoding/json"
-	"net"
 	"net/netip"
 	"strings"
 	"testing"
@@ -155,15 +154,4 @@ func (r *rig) state(n int) breaker.State { return r.pool.Proxies()[n].Breaker().
 // spec describes a proxy at addr.
 func spec(scheme pool.Scheme, addr netip.AddrPort) *pool.Spec {
 	return &pool.Spec{Scheme: scheme, Host: addr.Addr().String(), Port: addr.Port()}
-}
-
-// closedPort is an address where nobody listens.
-func closedPort(t testing.TB) netip.AddrPort {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	return ln.Addr().(*net.TCPAddr).AddrPort()
 }

@@ -1,11 +1,11 @@
 package front
 
 import (
-	"net"
 	"net/netip"
 	"testing"
 
 	"swivel/cmd/swivel/internal/attempts"
+	"swivel/pool/upstream/listentest"
 )
 
 // TestDirectServesTunnelsAndPlainRequests has a pool of one dead proxy.
@@ -21,7 +21,7 @@ func TestDirectServesTunnelsAndPlainRequests(t *testing.T) {
 			c.head()
 			c.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
 		})
-		r.start(refusing(t) + "\n")
+		r.start(listentest.Closed(t).String() + "\n")
 		c := r.dial()
 		if method == "CONNECT" {
 			c.send(connectHead(site.addr()))
@@ -45,7 +45,7 @@ func TestNameThatLeadsToADeniedAddressIsRefused(t *testing.T) {
 	r := newRig(t)
 	r.attempts.OnExhausted = attempts.Direct
 	r.shun = func(netip.AddrPort) bool { return true }
-	r.start(refusing(t) + "\n")
+	r.start(listentest.Closed(t).String() + "\n")
 	for _, head := range []string{connectHead("127.0.0.9:443"), "GET http://127.0.0.9/ HTTP/1.1\r\nHost: 127.0.0.9\r\n\r\n"} {
 		c := r.dial()
 		c.send(head)
@@ -53,15 +53,4 @@ func TestNameThatLeadsToADeniedAddressIsRefused(t *testing.T) {
 			t.Errorf("%s %v", resp.Status, resp.Header)
 		}
 	}
-}
-
-// refusing is an address that nobody listens on.
-func refusing(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	return ln.Addr().String()
 }

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"swivel/cmd/swivel/internal/listentest"
 	"swivel/pool"
+	"swivel/pool/upstream/listentest"
 )
 
 func pemOf(der []byte) []byte { return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}) }
@@ -34,17 +34,6 @@ func ipServer(t *testing.T, secure bool) (url string, roots *x509.CertPool) {
 	}
 	t.Cleanup(server.Close)
 	return server.URL, roots
-}
-
-// closed is an address at which nobody listens.
-func closed(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	return ln.Addr().String()
 }
 
 func specs(t *testing.T, lines ...string) []*pool.Spec {
@@ -110,7 +99,7 @@ func TestWhyProxiesAreDead(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := []string{
-		"http://" + closed(t), "http://" + listentest.Serve(t, silent), "http://" + listentest.Serve(t, liar), "http://user:s3cret@" + listentest.Serve(t, httpProxy("eDp5")),
+		"http://" + listentest.Closed(t).String(), "http://" + listentest.Serve(t, silent), "http://" + listentest.Serve(t, liar), "http://user:s3cret@" + listentest.Serve(t, httpProxy("eDp5")),
 		"http://no.such.name.invalid:1", "https://user:s3cret@" + listentest.Serve(t, httpProxy("eDp5")), "http://" + listentest.Serve(t, clearText),
 	}
 	c := Checker{Target: target, Timeout: 700 * time.Millisecond, Concurrency: 10, Roots: roots}
@@ -145,7 +134,7 @@ func TestMostOfALargeListIsDead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alive, mute, gone := listentest.Serve(t, httpProxy("")), listentest.Serve(t, silent), closed(t)
+	alive, mute, gone := listentest.Serve(t, httpProxy("")), listentest.Serve(t, silent), listentest.Closed(t).String()
 	var lines []string
 	for i := range 300 { // credentials make them different ones
 		address := []string{alive, mute, mute, mute, mute, mute, mute, gone, gone, gone}[i%10]
@@ -175,7 +164,7 @@ func TestEndedCheckLeavesUndecidedWhatItWasTrying(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused, mute := closed(t), listentest.Serve(t, silent)
+	refused, mute := listentest.Closed(t).String(), listentest.Serve(t, silent)
 	ctx, cancel := context.WithCancel(t.Context())
 	c := Checker{Target: target, Timeout: time.Minute, Concurrency: 1}
 	n := 0

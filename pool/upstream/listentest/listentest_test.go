@@ -1,9 +1,11 @@
 package listentest
 
 import (
+	"errors"
 	"io"
 	"net"
 	"sync/atomic"
+	"syscall"
 	"testing"
 )
 
@@ -35,5 +37,15 @@ func TestNobodyIsServedBehindTheEnd(t *testing.T) {
 	if again, err := net.Dial("tcp", address); err == nil {
 		_ = again.Close()
 		t.Error("it still listens")
+	}
+}
+
+func TestClosedRefusesAndKeepsItsPort(t *testing.T) {
+	closed := Closed(t)
+	if _, err := net.Dial("tcp", closed.String()); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("a connection: %v", err)
+	}
+	if _, err := net.Listen("tcp", closed.String()); !errors.Is(err, syscall.EADDRINUSE) {
+		t.Errorf("somebody else's listener: %v", err)
 	}
 }
