@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"swivel/pool/upstream/listentest"
 	"swivel/cmd/swivel/internal/tryout"
 	"swivel/pool"
+	"swivel/pool/upstream/listentest"
 )
 
 // upstream is a proxy that has the same reply for every request; it returns its

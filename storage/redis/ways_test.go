@@ -58,7 +58,7 @@ func TestServerIsReachedOverTLSAndOverASocket(t *testing.T) {
 	port, socket := redistest.FreePort(t), filepath.Join(dir, "s")
 	redistest.Start(t, "--unixsocket", socket, "--tls-port", fmt.Sprint(port), "--tls-cert-file", cert, "--tls-key-file", key,
 		"--tls-ca-cert-file", cert, "--tls-auth-clients", "no")
-	secure := fmt.Sprintf("rediss://127.0.0.1:%d", port)
+	secure := fmt.Sprintf("rediss://%s:%d", redistest.Host, port)
 	for _, url := range []string{"unix://" + socket, "unix://" + socket + "?db=3#other", secure + "?skip_verify=true", secure + "/2?skip_verify=true#other"} {
 		if got := sync(t, open(t, url), storage.Sync{Instance: "a"}); got.Instances != 1 {
 			t.Errorf("%s: %+v", url, got)

@@ -18,6 +18,10 @@ import (
 	"time"
 )
 
+// Host is where servers listen. Connections on the loopback leave from 127.0.0.1, so
+// that none takes the port of a server that is to be started again.
+const Host = "127.0.0.78"
+
 // Server is a redis-server. Its methods fail the test rather than return errors.
 type Server struct {
 	t    testing.TB
@@ -39,10 +43,10 @@ func Start(t testing.TB, args ...string) *Server {
 	return s
 }
 
-// FreePort returns a port of 127.0.0.1 that nobody listens on.
+// FreePort returns a port of Host that nobody listens on.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ln, err := net.Listen("tcp", Host+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +55,7 @@ func FreePort(t testing.TB) int {
 }
 
 // Addr is where the server listens.
-func (s *Server) Addr() string { return fmt.Sprintf("127.0.0.1:%d", s.port) }
+func (s *Server) Addr() string { return fmt.Sprintf("%s:%d", Host, s.port) }
 
 // URL is the address with a scheme.
 func (s *Server) URL() string { return "redis://" + s.Addr() }
@@ -62,7 +66,7 @@ func (s *Server) Restart() {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	args := append([]string{"--port", fmt.Sprint(s.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", s.t.TempDir()}, s.args...)
+	args := append([]string{"--port", fmt.Sprint(s.port), "--bind", Host, "--save", "", "--appendonly", "no", "--dir", s.t.TempDir()}, s.args...)
 	cmd := exec.Command("redis-server", args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started, ended := make(chan error), make(chan struct{})

@@ -22,10 +22,10 @@ import (
 	"swivel/cmd/swivel/internal/config"
 	"swivel/cmd/swivel/internal/eventlog"
 	"swivel/cmd/swivel/internal/eventlog/logtest"
-	"swivel/pool/upstream/listentest"
 	"swivel/cmd/swivel/internal/swiveltest"
 	"swivel/cmd/swivel/internal/systemd"
 	"swivel/pool"
+	"swivel/pool/upstream/listentest"
 )
 
 // patience bounds every wait of these tests: what takes longer is stuck.
