@@ -80,8 +80,8 @@ func (l *List) addRow(t table, fields []string, env Env) {
 	}
 	var r record
 	for i, value := range fields {
-		if t.columns[i] != "" {
-			r.set(t.columns[i], value)
+		if name := t.columns[i]; name != "" && !r.set(name, value) {
+			l.ignore(name)
 		}
 	}
 	l.addRecord(&r, env)

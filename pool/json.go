@@ -152,14 +152,19 @@ func (l *List) recordOf(raw json.RawMessage) (*record, error) {
 		}
 		for _, value := range values {
 			text, ok := plainText(value)
-			if !ok || several && name != "tag" && len(values) > 1 {
+			switch {
+			case !ok && name == "type", ok && !r.set(name, text):
+				l.ignore(key)
+			case !ok || several && len(values) > 1 && !slices.Contains(plural, name):
 				return nil, fmt.Errorf("%s: %w", nameKey(key), errNested)
 			}
-			r.set(name, text)
 		}
 	}
 	return r, nil
 }
+
+// plural are the fields that may have several values.
+var plural = []string{"tag", "protocols", "type"}
 
 // plainText is a value of JSON as a list line would have it; null is nothing.
 func plainText(value any) (text string, ok bool) {

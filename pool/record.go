@@ -20,6 +20,8 @@ var (
 type record struct {
 	address        string // in any form of a list line
 	scheme         string
+	protocols      []string // all that it speaks
+	types          []string // what its type says of that
 	host, port     string
 	user, password string
 	keys           []field // of a list line
@@ -32,6 +34,7 @@ type field struct{ name, value string }
 var columnNames = map[string]string{
 	"proxy": "address", "url": "address", "uri": "address", "server": "address", "address": "address", "proxy_url": "address",
 	"scheme": "scheme", "protocol": "scheme", "proxy_type": "scheme",
+	"protocols": "protocols", "type": "type",
 	"host": "host", "hostname": "host", "ip": "host", "ip_address": "host", "proxy_address": "host", "proxy_host": "host",
 	"port": "port", "proxy_port": "port",
 	"user": "user", "username": "user", "login": "user", "proxy_user": "user", "proxy_username": "user",
@@ -53,18 +56,22 @@ func columnName(text string) (name string, ok bool) {
 	return name, known
 }
 
-// set puts a value into the field of that name, as columnName returns it. An
-// empty one says nothing.
-func (r *record) set(name, value string) {
+// set puts a value into the field of that name, as columnName returns it, and says
+// whether it means something there. An empty one says nothing.
+func (r *record) set(name, value string) (means bool) {
 	value = strings.TrimSpace(value)
 	if value == "" {
-		return
+		return true
 	}
 	switch name {
 	case "address":
 		r.address = value
 	case "scheme":
 		r.scheme = value
+	case "protocols":
+		r.protocols = append(r.protocols, protocolsIn(value)...)
+	case "type":
+		return r.addTypes(value)
 	case "host":
 		r.host = value
 	case "port":
@@ -76,6 +83,7 @@ func (r *record) set(name, value string) {
 	default:
 		r.keys = append(r.keys, field{name, value})
 	}
+	return true
 }
 
 // appendSpecs appends the proxies of the record to specs.
@@ -126,21 +134,27 @@ func (r *record) fromAddress() (address, error) {
 	if err == nil && w.next() != "" {
 		return address{}, errBehind
 	}
-	if err == nil && r.scheme != "" && !strings.Contains(r.address, "://") {
-		a.scheme, err = r.parseScheme()
+	if err != nil || strings.Contains(r.address, "://") {
+		return a, err
+	}
+	scheme, named, err := r.protocol()
+	if named {
+		a.scheme = scheme
 	}
 	return a, err
 }
 
 func (r *record) fromParts(host string) (a address, err error) {
-	if a.scheme, err = r.parseScheme(); err != nil {
+	scheme, named, err := r.protocol()
+	if err != nil {
 		return address{}, err
 	}
+	a.scheme = scheme
 	if strings.Count(host, ":") > 1 && host[0] != '[' {
 		host = "[" + host + "]" // the column tells host from port
 	}
 	var fallback uint16
-	if r.scheme != "" {
+	if named {
 		fallback = a.scheme.defaultPort()
 	}
 	if r.port != "" {
@@ -148,17 +162,6 @@ func (r *record) fromParts(host string) (a address, err error) {
 	}
 	a.endpoint, err = parseEndpoint(host, fallback)
 	return a, err
-}
-
-func (r *record) parseScheme() (Scheme, error) {
-	if r.scheme == "" {
-		return HTTP, nil
-	}
-	scheme, ok := lookupScheme(r.scheme)
-	if !ok {
-		return HTTP, errors.New("unknown protocol: use http, https, socks4, socks4a, socks5, socks5h or socks")
-	}
-	return scheme, nil
 }
 
 func (r *record) setKeys(spec *Spec) error {
