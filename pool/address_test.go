@@ -209,9 +209,10 @@ func TestSOCKS5CredentialsOf255BytesFit(t *testing.T) {
 	}
 }
 
-func TestNilEnvKnowsNoVariables(t *testing.T) {
-	if _, err := ParseLine("u:${HOME}@127.0.0.1:1", nil); err == nil {
-		t.Error("accepted")
+func TestVariableInAListFromAURLWasCalledUnset(t *testing.T) {
+	_, err := ParseLine("u:${HOME}@127.0.0.1:1", nil)
+	if err == nil || !strings.HasPrefix(err.Error(), "a list from a URL may not use the environment") {
+		t.Error(err)
 	}
 }
 

@@ -13,11 +13,12 @@ var (
 	errEscape   = errors.New("bad percent escape in the credentials: write a plain % as %25")
 	errEmpty    = errors.New("the credentials are empty once their variables are filled in")
 	errNUL      = errors.New("socks4 cannot send credentials that hold a NUL")
+	errForeign  = errors.New("a list from a URL may not use the environment; a password that has ${ in it is written with %24{, in the form user:password@host")
 	errTooLarge = errors.New("socks5 cannot send a user or password of more than 255 bytes")
 )
 
-// Env looks a variable of the environment up; os.LookupEnv is one. A nil Env
-// knows no variables.
+// Env looks a variable of the environment up; os.LookupEnv is one. A nil Env is for
+// lists that somebody else writes: what uses a variable is refused.
 type Env func(name string) (value string, found bool)
 
 // maxVariable is how long the name of a variable may be; the limit keeps the
@@ -86,7 +87,10 @@ func resolve(text string, encoded bool, env Env) (string, error) {
 		}
 		b.WriteString(literal)
 		if name != "" {
-			value, found := lookup(env, name)
+			if env == nil {
+				return "", errForeign
+			}
+			value, found := env(name)
 			if !found {
 				return "", unset(name)
 			}
@@ -95,13 +99,6 @@ func resolve(text string, encoded bool, env Env) (string, error) {
 		text = rest
 	}
 	return b.String(), nil
-}
-
-func lookup(env Env, name string) (string, bool) {
-	if env == nil {
-		return "", false
-	}
-	return env(name)
 }
 
 func unescape(text string, encoded bool) (string, error) {
