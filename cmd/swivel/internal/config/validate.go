@@ -60,14 +60,7 @@ func (c *Config) Validate() error {
 			bad("fleet", "%w", err)
 		}
 	}
-	if err := c.BreakerSettings().Validate(); err != nil {
-		problems = append(problems, fmt.Errorf("breaker: %w", err))
-	}
-	if o := c.SegmentOptions(); o != nil {
-		if err := o.Breaker.Validate(); err != nil {
-			problems = append(problems, fmt.Errorf("segment: %w", err))
-		}
-	}
+	problems = append(problems, c.checkBreakers()...)
 	if s := c.Segment.MaxShare; !(s >= 0 && s <= 1) {
 		bad("segment.max_share", "want a share from 0 (no limit) to 1")
 	}
@@ -96,9 +89,7 @@ func (c *Config) Validate() error {
 		bad("limits.tunnel_max_age", "want 0 (no limit) or a duration such as 12h, at most %v", longest)
 	}
 	if _, err := targets.Parse(c.Targets.Allow, c.Targets.Deny); err != nil {
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			problems = append(problems, errors.New("targets."+line))
-		}
+		problems = append(problems, inSection("targets", err)...)
 	}
 	if !(c.Restart.ProbeRate >= 1 && c.Restart.ProbeRate <= maxProbeRate) { // NaN too
 		bad("restart.probe_rate", "want 1 to %d probes a second", maxProbeRate)
@@ -119,6 +110,35 @@ func (c *Config) Validate() error {
 		bad("grace", "want a duration such as 10s, at most %v", longest)
 	}
 	return errors.Join(problems...)
+}
+
+// inSection puts the name of the section in front of problems that begin with a key.
+func inSection(section string, err error) (problems []error) {
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		problems = append(problems, errors.New(section+"."+line))
+	}
+	return problems
+}
+
+// checkBreakers checks what package breaker knows the limits of.
+func (c *Config) checkBreakers() (problems []error) {
+	if err := c.BreakerSettings().Validate(); err != nil {
+		problems = inSection("breaker", err)
+	}
+	if !c.Segment.Enabled {
+		return problems
+	}
+	own := Default() // what the two have in common is said once
+	own.Segment = c.Segment
+	if err := own.SegmentOptions().Breaker.Validate(); err != nil {
+		for _, problem := range inSection("segment", err) {
+			if rest, ok := strings.CutPrefix(problem.Error(), "segment.probe_successes:"); ok {
+				problem = errors.New("segment.probes:" + rest)
+			}
+			problems = append(problems, problem)
+		}
+	}
+	return problems
 }
 
 func (c *Config) checkListen(bad func(key, format string, args ...any)) {

@@ -106,13 +106,18 @@ func TestValuesOutOfRangeAreRefusedByKey(t *testing.T) {
 			func(c *Config) { c.Attempts.RetryBudget = math.NaN() }},
 		"attempts.retry_statuses": {func(c *Config) { c.Attempts.RetryStatuses = []int{503, 429} },
 			func(c *Config) { c.Attempts.RetryStatuses = []int{200} }, func(c *Config) { c.Attempts.RetryStatuses = []int{600} }},
-		"breaker: window":      {func(c *Config) { c.Breaker.Window = 0 }, func(c *Config) { c.Breaker.Window = century }},
-		"breaker: error_ratio": {func(c *Config) { c.Breaker.ErrorRatio = 0 }, func(c *Config) { c.Breaker.ErrorRatio = math.NaN() }},
-		"breaker: jitter":      {func(c *Config) { c.Breaker.Jitter = 1.1 }, func(c *Config) { c.Breaker.Jitter = math.Inf(1) }},
-		"breaker: max_open_timeout": {func(c *Config) { c.Breaker.MaxOpenTimeout = c.Breaker.OpenTimeout - 1 },
+		"breaker.window":      {func(c *Config) { c.Breaker.Window = 0 }, func(c *Config) { c.Breaker.Window = century }},
+		"breaker.error_ratio": {func(c *Config) { c.Breaker.ErrorRatio = 0 }, func(c *Config) { c.Breaker.ErrorRatio = math.NaN() }},
+		"breaker.jitter":      {func(c *Config) { c.Breaker.Jitter = 1.1 }, func(c *Config) { c.Breaker.Jitter = math.Inf(1) }},
+		"breaker.max_open_timeout": {func(c *Config) { c.Breaker.MaxOpenTimeout = c.Breaker.OpenTimeout - 1 },
 			func(c *Config) { c.Breaker.MaxOpenTimeout = century }},
-		"breaker: probe_successes":    {func(c *Config) { c.Breaker.ProbeSuccesses = 0 }},
-		"breaker: latency_limit":      {func(c *Config) { c.Breaker.LatencyLimit = -1 }},
+		"breaker.probe_successes":     {func(c *Config) { c.Breaker.ProbeSuccesses = 0 }},
+		"breaker.latency_limit":       {func(c *Config) { c.Breaker.LatencyLimit = -1 }},
+		"breaker.min_samples":         {func(c *Config) { c.Breaker.MinSamples = 0 }},
+		"segment.min_samples":         {func(c *Config) { c.Segment.Enabled, c.Segment.MinSamples = true, 31 }},
+		"segment.error_ratio":         {func(c *Config) { c.Segment.Enabled, c.Segment.ErrorRatio = true, 2 }},
+		"segment.probes":              {func(c *Config) { c.Segment.Enabled, c.Segment.Probes = true, 0 }},
+		"segment.max_share":           {func(c *Config) { c.Segment.MaxShare = 2 }},
 		"attempts.dial_timeout":       spoilDuration(func(c *Config) *Duration { return &c.Attempts.DialTimeout }),
 		"attempts.handshake_timeout":  spoilDuration(func(c *Config) *Duration { return &c.Attempts.HandshakeTimeout }),
 		"attempts.exchange_timeout":   spoilDuration(func(c *Config) *Duration { return &c.Attempts.ExchangeTimeout }),
@@ -140,6 +145,14 @@ func TestValuesOutOfRangeAreRefusedByKey(t *testing.T) {
 	}
 }
 
+func TestProblemOfTheBreakerWasSaidAgainOfSegments(t *testing.T) {
+	c := Default()
+	c.Segment.Enabled, c.Breaker.OpenTimeout = true, 0
+	if err := c.Validate(); err == nil || strings.Count(err.Error(), "open_timeout:") != 1 || !strings.HasPrefix(err.Error(), "breaker.open_timeout: ") {
+		t.Error(err)
+	}
+}
+
 func spoilDuration(field func(*Config) *Duration) (all []func(*Config)) {
 	for _, d := range []Duration{0, -1, Duration(math.MaxInt64)} {
 		all = append(all, func(c *Config) { *field(c) = d })
@@ -152,7 +165,7 @@ func TestZeroConfigurationIsRefusedWithEveryProblem(t *testing.T) {
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, want := range []string{"listen:", "admin:", "db:", "breaker:", "attempts.attempts:", "bans.rest:", "targets.rest:", "limits.connections:", "restart.probe_rate:"} {
+	for _, want := range []string{"listen:", "admin:", "db:", "breaker.window:", "attempts.attempts:", "bans.rest:", "targets.rest:", "limits.connections:", "restart.probe_rate:"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no %s in\n%v", want, err)
 		}
