@@ -18,6 +18,7 @@ import (
 
 	"swivel/cmd/swivel/internal/feed"
 	"swivel/cmd/swivel/internal/fleet"
+	"swivel/cmd/swivel/internal/socket"
 	"swivel/cmd/swivel/internal/traffic"
 	"swivel/pool"
 	"swivel/pool/route"
@@ -72,8 +73,7 @@ type Operator interface {
 
 // Listen opens the socket and is New with it.
 func Listen(ctx context.Context, address string, token pool.Secret) (*Server, error) {
-	var lc net.ListenConfig
-	ln, err := lc.Listen(ctx, "tcp", address)
+	ln, err := socket.Listen(ctx, &net.ListenConfig{}, address)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"swivel/cmd/swivel/internal/limit"
 	"swivel/cmd/swivel/internal/metrics"
 	"swivel/cmd/swivel/internal/reply"
+	"swivel/cmd/swivel/internal/socket"
 	"swivel/cmd/swivel/internal/targets"
 	"swivel/cmd/swivel/internal/traffic"
 	"swivel/cmd/swivel/internal/tunnel"
@@ -73,11 +74,7 @@ func Listen(ctx context.Context, address string) (*net.TCPListener, error) {
 			return err
 		},
 	}
-	ln, err := lc.Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	return ln.(*net.TCPListener), nil
+	return socket.Listen(ctx, &lc, address)
 }
 
 func keepAlive(fd int) error {

@@ -17,6 +17,7 @@ func TestSelfHoldsItsOwnAddressHoweverItIsWritten(t *testing.T) {
 	loopback := Self{netip.MustParseAddrPort("127.0.0.1:8484"), netip.MustParseAddrPort("127.0.0.1:8485")}
 	loopback6 := Self{netip.MustParseAddrPort("[::1]:8484")}
 	everywhere := Self{netip.MustParseAddrPort("[::]:8484")}
+	everywhere4 := Self{netip.MustParseAddrPort("0.0.0.0:8484")}
 	remote := Self{netip.MustParseAddrPort("192.0.2.1:8484")}
 	for _, test := range []struct {
 		name   string
@@ -59,6 +60,10 @@ func TestSelfHoldsItsOwnAddressHoweverItIsWritten(t *testing.T) {
 		{"everywhere: all of 127/8", everywhere, "127.9.8.7:8484", true},
 		{"everywhere: v6", everywhere, "[::1]:8484", true},
 		{"everywhere: another host", everywhere, "192.0.2.77:8484", false},
+		{"every IPv4 address: loopback", everywhere4, "127.0.0.1:8484", true},
+		{"every IPv4 address: mapped", everywhere4, "[::ffff:127.0.0.1]:8484", true},
+		{"every IPv4 address: localhost", everywhere4, "localhost:8484", true},
+		{"every IPv4 address: itself", everywhere4, "0.0.0.0:8484", true},
 		{"not loopback", remote, "192.0.2.1:8484", true},
 		{"not loopback: localhost", remote, "localhost:8484", false},
 		{"no port", loopback, "127.0.0.1", false},
