@@ -75,7 +75,10 @@ func (p *Pool) Explain(r Request, now time.Time) Explanation {
 
 // waits puts those first who may be picked soon, and those last who may never.
 func (c Chance) waits() time.Duration {
-	if c.Skip != InUse && c.After == 0 {
+	switch {
+	case c.Skip == Full:
+		return shortly
+	case c.Skip != InUse && c.After == 0:
 		return never
 	}
 	return c.After
@@ -94,7 +97,7 @@ func (x *Exchange) chance(s *snapshot, v *view, place int, now time.Time) Chance
 		c.After = m.breaker.Load().RetryAfter(now)
 	case Mismatch:
 		c.Misses = m.misses(x.asked.constraints)
-	case Full, OverRate:
+	case OverRate:
 		c.After = m.roomAfter(now)
 	case Banned:
 		c.After = x.banLeft(m, now)
@@ -134,7 +137,7 @@ func (x *Exchange) why(s *snapshot, v *view, place int, now time.Time) Skip {
 		return Paused
 	case m.breaker.Load().Resting():
 		return Open
-	case int(m.overdue.Load()) >= overdueLimit:
+	case m.Overdue():
 		return Overdue
 	case m.segment != nil && (m.segment.breaker.Resting() || x.pool.segments.full(m.segment)):
 		return InSegment

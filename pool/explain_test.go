@@ -50,6 +50,9 @@ func TestExplainNamesEveryReason(t *testing.T) {
 		t.Errorf("may be picked in %v; the first is %d", e.RetryAfter, e.Chances[0].Proxy.Spec.Port)
 	}
 	for _, c := range e.Chances {
+		if c.Skip == Full && c.After != 0 {
+			t.Errorf("full for another %v, which nobody knows", c.After)
+		}
 		if c.Skip == Open && c.After != 29500*time.Millisecond || c.Skip == Banned && c.After != 59500*time.Millisecond {
 			t.Errorf("%v is over in %v", c.Skip, c.After)
 		}

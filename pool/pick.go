@@ -170,7 +170,7 @@ func (x *Exchange) pickDue(s *snapshot, v *view, now time.Time, lease time.Durat
 // it looks at all who do: they may be few among many.
 func (x *Exchange) due(s *snapshot, v *view, now time.Time, shared bool) iter.Seq[*Proxy] {
 	mayHave := func(m *Proxy) bool {
-		return m.paused.Load() == nil && int(m.overdue.Load()) < overdueLimit && x.skip(v, m, now) == InUse
+		return m.paused.Load() == nil && !m.Overdue() && x.skip(v, m, now) == InUse
 	}
 	return func(yield func(*Proxy) bool) {
 		for _, m := range x.pool.testable(s, now) {

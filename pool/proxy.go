@@ -129,7 +129,7 @@ func (p permits) probe() bool { return p.own.Probe() || p.segment.Probe() }
 
 // usable says whether the proxy may be drawn at all, whoever asks.
 func (r *runtime) usable() bool {
-	return !r.breaker.Load().Resting() && r.paused.Load() == nil && int(r.overdue.Load()) < overdueLimit
+	return !r.breaker.Load().Resting() && r.paused.Load() == nil && !r.Overdue()
 }
 
 // Lease is the right to use a proxy for one attempt. It is settled exactly

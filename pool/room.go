@@ -24,6 +24,10 @@ type usage struct {
 	limiter atomic.Pointer[budget.Budget]
 }
 
+// Overdue says that the proxy is not picked because too many of its attempts have
+// no answer yet, until one is decided.
+func (u *usage) Overdue() bool { return int(u.overdue.Load()) >= overdueLimit }
+
 // setRate puts the line's rate in force. The bucket holds what one second
 // allows, at least one.
 func (u *usage) setRate(perSecond float64, now time.Time) {

@@ -69,7 +69,7 @@ func (x *Exchange) resident(s *snapshot, v *view, now time.Time) (*Proxy, Skip) 
 	switch {
 	case m.paused.Load() != nil:
 		return nil, Paused
-	case int(m.overdue.Load()) >= overdueLimit && v.usable.Load() > 0: // else see pickSuspended
+	case m.Overdue() && v.usable.Load() > 0: // else see pickSuspended
 		return nil, Overdue
 	case m.breaker.Load().Resting() && !(x.asked.sticky.strict && x.mayProbe(m, now)):
 		return nil, Open

@@ -164,6 +164,8 @@ func summary(e admin.Explanation) string {
 		text += ", since no proxy of the list meets " + strings.Join(e.Lacking, ", ")
 	case e.Stuck:
 		text += ", until one is resumed or the list changes"
+	case e.Counts[pool.Full.String()] > 0:
+		text += ", until one has room"
 	case e.RetryAfter > 0:
 		text += ", the first in " + span(e.RetryAfter)
 	}

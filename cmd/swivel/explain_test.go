@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"swivel/cmd/swivel/internal/admin"
+	"swivel/pool"
 )
 
 // explain runs the command without a daemon.
@@ -40,6 +42,20 @@ func TestExplainPromisesNoTimeForWhatNobodyMeets(t *testing.T) {
 	if code != exitOK || !strings.HasSuffix(out, "\n0 of 3 may be picked, since no proxy of the list meets country; passed over: drained 1, mismatch 2.\n") ||
 		strings.Count(out, "mismatch: country\n") != 2 {
 		t.Errorf("exit code %d: %s%s", code, out, errOut)
+	}
+}
+
+// TestExplainInventedWhenAFullProxyHasRoom: that is up to what it carries.
+func TestExplainInventedWhenAFullProxyHasRoom(t *testing.T) {
+	r := newRig(t, "127.0.0.1:1 name=a max_in_flight=1")
+	now := time.Now()
+	x, _, _ := r.d.Pool().Begin(pool.Request{ID: "test", Target: "a.test:443"}, now)
+	if _, _, ok := x.Next(now, time.Minute, true); !ok {
+		t.Fatal("no lease")
+	}
+	_, out, errOut := r.ask("explain", "example.org")
+	if !strings.HasSuffix(out, " full\n\n0 of 1 may be picked, until one has room; passed over: full 1.\n") {
+		t.Errorf("%s%s", out, errOut)
 	}
 }
 

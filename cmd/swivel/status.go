@@ -155,6 +155,8 @@ func remark(p admin.Proxy, now time.Time) string {
 		return p.PauseReason
 	case p.Standing() == "drained":
 		return "weight=0 in its list"
+	case p.NextTestTime == nil && p.Overdue:
+		return "overdue: its last requests have no answer yet"
 	case p.NextTestTime == nil:
 		return ""
 	}

@@ -68,6 +68,18 @@ func TestStatusShowsWhatNeedsALookFirst(t *testing.T) {
 	}
 }
 
+func TestStatusDidNotSayThatAProxyIsOverdue(t *testing.T) {
+	p := admin.Proxy{Name: "hole", State: "closed", Overdue: true}
+	if got := remark(p, time.Now()); !strings.HasPrefix(got, "overdue: ") {
+		t.Errorf("%q", got)
+	}
+	at := 0.0
+	p.State, p.Cause, p.NextTestTime = "open", "run", &at
+	if got := remark(p, time.Now()); got != "run, due for a test" {
+		t.Errorf("%q of one that rests as well", got)
+	}
+}
+
 func TestWatchGoesOnUntilItIsEnded(t *testing.T) {
 	r := newRig(t, "192.0.2.1:1 name=a")
 	ctx, cancel := context.WithCancel(t.Context())

@@ -6,9 +6,11 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"swivel/breaker"
 	"swivel/pool"
+	"swivel/pool/route"
 )
 
 // names asks for a part of the pool.
@@ -27,6 +29,30 @@ func (r *rig) names(t *testing.T, query string) (names string, total string) {
 		names += p.Name
 	}
 	return names, response.Header.Get("X-Total-Count")
+}
+
+// TestOverdueProxyWasShownAsAnyOther: its weight was 0, and nothing said why.
+func TestOverdueProxyWasShownAsAnyOther(t *testing.T) {
+	r := newRig(t, "127.0.0.1:1 name=hole", "127.0.0.1:2 name=good")
+	begin := func(name string) (*pool.Exchange, *pool.Lease) {
+		now := time.Now()
+		x, _, _ := r.pool.Begin(pool.Request{ID: "test", Target: "a.test:443", Route: route.Route{Proxy: name}}, now)
+		l, _, ok := x.Next(now, time.Minute, true)
+		if !ok {
+			t.Fatal("no lease of " + name)
+		}
+		return x, l
+	}
+	for range 5 {
+		x, late := begin("hole")
+		other, l := begin("good")
+		other.Reached(l, pool.FirstByte, 0, time.Now())
+		x.Overdue(late, time.Now())
+	}
+	all := r.proxies(t)
+	if all["hole"]["overdue"] != true || all["hole"]["effective_weight"] != 0.0 || all["good"]["overdue"] != nil {
+		t.Errorf("%v", all)
+	}
 }
 
 func TestProxiesAreFilteredSortedAndPaged(t *testing.T) {

@@ -22,11 +22,14 @@ type Proxy struct {
 	// its work again or flaky, 0 while it is not in use.
 	EffectiveWeight float64 `json:"effective_weight"`
 	InFlight        int     `json:"in_flight"`
-	Paused          bool    `json:"paused"`
-	Drained         bool    `json:"drained"` // by an operator, or by a weight of 0
-	PauseReason     string  `json:"pause_reason,omitempty"`
-	PausedBy        string  `json:"paused_by,omitempty"`
-	PausedAt        float64 `json:"paused_at,omitempty"` // unix seconds
+	// Overdue: it is not picked, because too many of its attempts have no answer
+	// yet, until one of them is decided.
+	Overdue     bool    `json:"overdue,omitempty"`
+	Paused      bool    `json:"paused"`
+	Drained     bool    `json:"drained"` // by an operator, or by a weight of 0
+	PauseReason string  `json:"pause_reason,omitempty"`
+	PausedBy    string  `json:"paused_by,omitempty"`
+	PausedAt    float64 `json:"paused_at,omitempty"` // unix seconds
 	// SuccessRatio is of the outcomes in the breaker's window, or of the last
 	// five; null while there are none.
 	SuccessRatio *float64 `json:"success_ratio"`
@@ -46,7 +49,7 @@ func describe(m *pool.Proxy, now time.Time) Proxy {
 	snap := m.Breaker().Snapshot(now)
 	p := Proxy{
 		ID: string(m.ID), Name: m.Spec.Label(), State: snap.State.String(), Weight: m.Spec.Weight, EffectiveWeight: m.EffectiveWeight(now),
-		InFlight: m.InFlight(), Drained: m.Spec.Weight == 0, SuccessRatio: ratio(snap), Picks: m.Picks(),
+		InFlight: m.InFlight(), Overdue: m.Overdue(), Drained: m.Spec.Weight == 0, SuccessRatio: ratio(snap), Picks: m.Picks(),
 		Protocol: m.Spec.Scheme.String(), Segment: pool.SegmentName(m.Spec), Provider: m.Spec.Provider, Region: m.Spec.Region,
 		Country: m.Spec.Country, City: m.Spec.City, Tags: m.Spec.Tags,
 	}

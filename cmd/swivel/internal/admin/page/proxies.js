@@ -59,7 +59,7 @@ function standing(p) {
 function why(p) {
   if (aside(p)) return [`${p.pause_reason}${p.paused_by ? `, says ${p.paused_by}` : ""}, since ${at(p.paused_at)}`];
   if (standing(p) === "drained") return ["weight 0"];
-  if (p.state === "closed") return [];
+  if (p.state === "closed") return p.overdue ? ["overdue: its last requests have no answer yet"] : [];
   return [p.cause, ", ", h("span", { "data-until": p.next_test_time }, until(p.next_test_time))];
 }
 
