@@ -3,11 +3,14 @@ package eventlog
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"swivel/pool"
 )
 
 // newConsole writes lines for eyes: a sentence, and behind it the fields that
@@ -55,16 +58,24 @@ func (f fields) exchange() string {
 	return sentence
 }
 
-// failed are the attempts that did not serve, with their signals.
+// failed are the attempts that did not serve, with their signals: a success too,
+// if its response was not what the client got.
 func (f fields) failed() []string {
 	var all []string
 	attempts, _ := f["attempts"].([]any)
-	for _, a := range attempts {
+	served := false
+	for _, a := range slices.Backward(attempts) {
 		attempt, _ := a.(map[string]any)
-		if one := fields(attempt); one["outcome"] != "success" {
-			all = append(all, one.take("proxy_name")+" ("+one.take("signal")+")")
+		one := fields(attempt)
+		if one["outcome"] == "success" {
+			first := !served && one["proxy"] == f["proxy"]
+			if served = served || first; first || one["signal"] != pool.Response.String() {
+				continue
+			}
 		}
+		all = append(all, one.take("proxy_name")+" ("+one.take("signal")+")")
 	}
+	slices.Reverse(all)
 	return all
 }
 

@@ -45,6 +45,28 @@ func TestConsoleTellsAnExchangeInASentence(t *testing.T) {
 	}
 }
 
+// TestResponseThatWasNotPassedOnWasLeftOut: with retry_statuses another proxy is
+// asked, and what the first one said is a success all the same.
+func TestResponseThatWasNotPassedOnWasLeftOut(t *testing.T) {
+	a, b := proxy("a"), proxy("b")
+	b.ID = "fedcba9876543210"
+	response := func(p *pool.Proxy) pool.Attempt {
+		return pool.Attempt{Proxy: p, Signal: pool.Response, Outcome: breaker.Success}
+	}
+	for want, attempts := range map[string][]pool.Attempt{
+		" 503 via b in 4ms, after a (response) client=": {response(a), response(b)},
+		" 503 via b in 4ms, after b (response) client=": {response(b), response(b)},
+		" 503 via b in 4ms client=":                     {{Proxy: a, Signal: pool.FirstByte, Outcome: breaker.Success}, response(b)},
+	} {
+		got := line(t, func(l *Log) {
+			l.Exchange(Exchange{ID: "r1", Kind: "plain", Method: "GET", Target: "a.test:80", Status: 503, Proxy: b, Took: 4 * time.Millisecond, Attempts: attempts})
+		})
+		if !strings.Contains(got, want) {
+			t.Errorf("got\n%s\nwant%s", got, want)
+		}
+	}
+}
+
 func TestConsoleTellsARefusalWithoutProxyOrTarget(t *testing.T) {
 	got := line(t, func(l *Log) {
 		l.Exchange(Exchange{ID: "r1", Kind: "connect", Client: ":0", Status: 400, Code: "bad_request", Took: 1500 * time.Millisecond})
