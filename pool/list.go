@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"swivel/breaker"
+	"swivel/pool/spelling"
 )
 
 // maxLine is how long a line may be, its end included: a longer one is not a
@@ -246,7 +247,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 func (l *List) noProxies() error {
 	const shown = 3
 	if len(l.Skipped) == 0 {
-		return fmt.Errorf("%w: read %d lines, all blank or comments", ErrNoProxies, l.Lines)
+		return fmt.Errorf("%w: read %s, all blank or comments", ErrNoProxies, spelling.Counted(l.Lines, "line", "lines"))
 	}
 	var reasons []string
 	for _, e := range l.Skipped[:min(shown, len(l.Skipped))] {
@@ -256,6 +257,6 @@ func (l *List) noProxies() error {
 	if n := len(l.Skipped) - len(reasons); n > 0 {
 		more = fmt.Sprintf("; and %d more", n)
 	}
-	return fmt.Errorf("%w: read %d lines, refused %d: %s%s",
-		ErrNoProxies, l.Lines, len(l.Skipped), strings.Join(reasons, "; "), more)
+	return fmt.Errorf("%w: read %s, refused %d: %s%s",
+		ErrNoProxies, spelling.Counted(l.Lines, "line", "lines"), len(l.Skipped), strings.Join(reasons, "; "), more)
 }

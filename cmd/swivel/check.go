@@ -12,6 +12,7 @@ import (
 	"swivel/cmd/swivel/internal/daemon"
 	"swivel/cmd/swivel/internal/tryout"
 	"swivel/pool"
+	"swivel/pool/spelling"
 )
 
 type checkCmd struct {
@@ -50,7 +51,7 @@ func (c *checkCmd) Run(s streams) error {
 		return usageError{err}
 	}
 	if len(lists.Skipped) > 0 {
-		_, _ = fmt.Fprintf(s.errOut, "swivel: %d lines skipped: %s\n", len(lists.Skipped), lists.Summary())
+		_, _ = fmt.Fprintf(s.errOut, "swivel: %s skipped: %s\n", spelling.Counted(len(lists.Skipped), "line", "lines"), lists.Summary())
 	}
 	ctx, cancel := untilSignal()
 	defer cancel()

@@ -66,7 +66,7 @@ func mixed(t *testing.T) (list string, fine, wrong string) {
 func TestCheckShowsWhoIsAlive(t *testing.T) {
 	list, _, wrong := mixed(t)
 	code, out, errOut := tryList(t, list, "-", "--target", "http://target.test/ip", "--all")
-	if code != exitOK || errOut != "swivel: 1 lines skipped: 1 × the address has no port\n" {
+	if code != exitOK || errOut != "swivel: 1 line skipped: 1 × the address has no port\n" {
 		t.Errorf("exit code %d: %s", code, errOut)
 	}
 	for _, want := range []string{"fine ", " http ", "http, not socks5", "192.0.2.7\n", wrong + " ", "handshake_auth: the proxy answered 407\n", "\n2 of 4 alive; dead: 1 × dial_refused; 1 × handshake_auth\n"} {

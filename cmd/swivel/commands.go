@@ -16,6 +16,7 @@ import (
 	"swivel/cmd/swivel/internal/eventlog"
 	"swivel/cmd/swivel/internal/systemd"
 	"swivel/pool"
+	"swivel/pool/spelling"
 )
 
 // settings are the flags that change the configuration. A flag that is not
@@ -172,7 +173,7 @@ func (c *configCheckCmd) Run(s streams) error {
 			_, _ = fmt.Fprintln(s.out, "warning: tls_cert: "+concern)
 		}
 	}
-	_, _ = fmt.Fprintf(s.out, "ok: %d proxies, %d lines skipped, %d duplicates merged\n", len(lists.Specs), len(lists.Skipped), lists.Merged)
+	_, _ = fmt.Fprintf(s.out, "ok: %s, %s\n", spelling.Counted(len(lists.Specs), "proxy", "proxies"), leftOut(len(lists.Skipped), lists.Merged))
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"swivel/cmd/swivel/internal/admin"
 	"swivel/cmd/swivel/internal/config"
+	"swivel/pool/spelling"
 )
 
 // chosen are the flags of commands that do something to proxies.
@@ -209,11 +210,16 @@ func (c *reloadCmd) Run(s streams) error {
 	return err
 }
 
+// leftOut says how much of a list is no proxy of its own.
+func leftOut(skipped, merged int) string {
+	return spelling.Counted(skipped, "line", "lines") + " skipped, " + spelling.Counted(merged, "duplicate", "duplicates") + " merged"
+}
+
 // reloadText is what a reload did, for people.
 func reloadText(r admin.Reloaded) string {
 	var b strings.Builder
-	_, _ = fmt.Fprintf(&b, "reloaded: %d added, %d kept, %d removed; %d lines skipped, %d duplicates merged\n",
-		r.Added, r.Kept, r.Removed, r.Skipped, r.Merged)
+	_, _ = fmt.Fprintf(&b, "reloaded: %d added, %d kept, %d removed; %s\n",
+		r.Added, r.Kept, r.Removed, leftOut(r.Skipped, r.Merged))
 	if r.OwnAddress > 0 {
 		_, _ = fmt.Fprintf(&b, "not used, because they are swivel itself: %d\n", r.OwnAddress)
 	}

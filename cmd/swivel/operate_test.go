@@ -125,7 +125,7 @@ func TestReloadByCommand(t *testing.T) {
 	r.next.Limits.Connections = 7
 	r.write("192.0.2.1:1 name=a", "192.0.2.1:3", "192.0.2.1:3", "bad", "worse", "ss://x@h:1")
 	code, out, errOut := r.ask("reload")
-	want := "reloaded: 1 added, 1 kept, 1 removed; 3 lines skipped, 1 duplicates merged\n" +
+	want := "reloaded: 1 added, 1 kept, 1 removed; 3 lines skipped, 1 duplicate merged\n" +
 		"skipped: 2 × the address has no port\n" +
 		"skipped: 1 × unknown scheme \"ss\": use http, https, socks4, socks4a, socks5, socks5h or socks\n" +
 		"takes a restart: limits.connections\n"

@@ -55,7 +55,7 @@ func TestFlagsWinOverEnvironmentOverFileOverDefaults(t *testing.T) {
 	} {
 		code, out, errOut := check(t, c.env, append(c.args, "--proxies", list)...)
 		switch {
-		case c.want == "" && (code != exitOK || out != "ok: 1 proxies, 0 lines skipped, 0 duplicates merged\n"):
+		case c.want == "" && (code != exitOK || out != "ok: 1 proxy, 0 lines skipped, 0 duplicates merged\n"):
 			t.Errorf("%v, %q: exit code %d: %s%s", c.env, c.args, code, out, errOut)
 		case c.want != "" && (code != exitUsage || !strings.HasPrefix(errOut, "swivel: listen: "+c.want+" ")):
 			t.Errorf("%v, %q: exit code %d: %s", c.env, c.args, code, errOut)
@@ -108,7 +108,7 @@ func TestCheckSaysWhatLinesBecome(t *testing.T) {
 	want := list + ": line 4: the address has no port\n" +
 		list + ": 2 lines with a range of ports are 13 proxies\n" +
 		list + ": line 2: its credentials are a template: {session}, {country}\n" +
-		"ok: 14 proxies, 1 lines skipped, 0 duplicates merged\n"
+		"ok: 14 proxies, 1 line skipped, 0 duplicates merged\n"
 	if code != exitOK || out != want {
 		t.Errorf("exit code %d: %s%s", code, out, errOut)
 	}
@@ -117,7 +117,7 @@ func TestCheckSaysWhatLinesBecome(t *testing.T) {
 func TestCheckSaysWhichColumnsAreNotUsed(t *testing.T) {
 	list := write(t, "proxies.csv", "ip,port,anonymity\n192.0.2.1,80,elite\n")
 	code, out, errOut := check(t, nil, "--proxies", list)
-	want := list + ": columns that mean nothing here: \"anonymity\"\nok: 1 proxies, 0 lines skipped, 0 duplicates merged\n"
+	want := list + ": columns that mean nothing here: \"anonymity\"\nok: 1 proxy, 0 lines skipped, 0 duplicates merged\n"
 	if code != exitOK || out != want {
 		t.Errorf("exit code %d: %s%s", code, out, errOut)
 	}
@@ -126,7 +126,7 @@ func TestCheckSaysWhichColumnsAreNotUsed(t *testing.T) {
 func TestCheckCountsWhatIsSkippedByReason(t *testing.T) {
 	list := write(t, "clash.yaml", "proxies:\n- {type: ss}\n- {type: vmess}\n- {type: ss}\n- {type: http, server: h, port: 1}\n")
 	code, out, errOut := check(t, nil, "--proxies", list)
-	want := "skipped: 2 × type ss is not supported; 1 × type vmess is not supported\nok: 1 proxies, 3 lines skipped, 0 duplicates merged\n"
+	want := "skipped: 2 × type ss is not supported; 1 × type vmess is not supported\nok: 1 proxy, 3 lines skipped, 0 duplicates merged\n"
 	if code != exitOK || !strings.HasSuffix(out, want) || strings.Count(out, "\n") != 5 {
 		t.Errorf("exit code %d: %s%s", code, out, errOut)
 	}
@@ -207,7 +207,7 @@ func TestCheckAcceptsAKeptListAsAStartDoes(t *testing.T) {
 	r := newRigOf(t, vendor.URL)
 	down.Store(true)
 	code, out, errOut := check(t, nil, "--proxies", vendor.URL, "--db", r.next.DB)
-	if code != exitOK || !strings.HasPrefix(out, "warning: "+vendor.URL+"/…: cannot be fetched: the server answered 503: what it said last is used\nok: 1 proxies") {
+	if code != exitOK || !strings.HasPrefix(out, "warning: "+vendor.URL+"/…: cannot be fetched: the server answered 503: what it said last is used\nok: 1 proxy") {
 		t.Errorf("exit code %d: %s%s", code, out, errOut)
 	}
 	if code, _, errOut := check(t, nil, "--proxies", vendor.URL, "--db", ":memory:"); code != exitUsage || !strings.Contains(errOut, "503") {

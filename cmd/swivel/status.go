@@ -15,6 +15,7 @@ import (
 
 	"swivel/cmd/swivel/internal/admin"
 	"swivel/cmd/swivel/internal/config"
+	"swivel/pool/spelling"
 )
 
 type statusCmd struct {
@@ -143,7 +144,7 @@ func countText(all []admin.Proxy) string {
 		}
 	}
 	slices.Reverse(parts)
-	return fmt.Sprintf("%d proxies: %s; %d in flight", len(all), strings.Join(parts, ", "), inFlight)
+	return fmt.Sprintf("%s: %s; %d in flight", spelling.Counted(len(all), "proxy", "proxies"), strings.Join(parts, ", "), inFlight)
 }
 
 // remark says why a proxy is in its state, and until when.

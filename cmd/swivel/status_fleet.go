@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"swivel/cmd/swivel/internal/admin"
+	"swivel/pool/spelling"
 )
 
 func (c *statusCmd) showFleet(d asked, out io.Writer) error {
@@ -39,12 +40,15 @@ func fleetText(f admin.Fleet, now time.Time) string {
 	}
 	line("instances", "%d seen by the server in the last five seconds", f.Instances)
 	line("clock", "%s", clockText(f.BehindS))
-	line("leases", "%d resting proxies may be tested from here", f.Leases)
+	line("leases", "%s may be tested from here", spelling.Counted(f.Leases, "resting proxy", "resting proxies"))
 	line("to be told", "%d, for %.1fs", f.Pending, f.LagS)
-	line("so far", "told of proxies %d times, learnt %d times, %d calls, %d failed", f.Told, f.Learnt, f.Calls, f.FailedCalls)
+	line("so far", "told of proxies %s, learnt %s, %s, %d failed",
+		times(f.Told), times(f.Learnt), spelling.Counted(int(f.Calls), "call", "calls"), f.FailedCalls)
 	_ = t.Flush()
 	return b.String()
 }
+
+func times(n uint64) string { return spelling.Counted(int(n), "time", "times") }
 
 func serverText(f admin.Fleet, now time.Time) string {
 	switch {

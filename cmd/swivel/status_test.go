@@ -80,6 +80,12 @@ func TestStatusDidNotSayThatAProxyIsOverdue(t *testing.T) {
 	}
 }
 
+func TestOneProxyWasCountedAsProxies(t *testing.T) {
+	if got := countText([]admin.Proxy{{State: "closed"}}); got != "1 proxy: 1 closed; 0 in flight" {
+		t.Error(got)
+	}
+}
+
 func TestWatchGoesOnUntilItIsEnded(t *testing.T) {
 	r := newRig(t, "192.0.2.1:1 name=a")
 	ctx, cancel := context.WithCancel(t.Context())

@@ -1,10 +1,15 @@
-// Package spelling finds the word that somebody meant who mistyped it: a key of a
-// list line or of the configuration, a scheme. It holds no state.
+// Package spelling finds the word that somebody meant who mistyped it, a key of a
+// list line or of the configuration, a scheme, and the form of a word that goes with
+// a number. It holds no state.
 //
 //	spelling.Near("wieght", []string{"name", "weight"}) // "weight"
+//	spelling.Counted(1, "proxy", "proxies")             // "1 proxy"
 package spelling
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // most is how many edits lead to what is near.
 const most = 2
@@ -45,4 +50,12 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// Counted is a number of things, by the word for one of them or for several.
+func Counted(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + several
 }

@@ -13,3 +13,11 @@ func TestNear(t *testing.T) {
 		}
 	}
 }
+
+func TestCounted(t *testing.T) {
+	for n, want := range map[int]string{0: "0 proxies", 1: "1 proxy", 2: "2 proxies"} {
+		if got := Counted(n, "proxy", "proxies"); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"swivel/cmd/swivel/internal/eventlog"
 	"swivel/pool"
+	"swivel/pool/spelling"
 )
 
 // maxSkippedLogged bounds what a file that is no list at all does to the log;
@@ -63,7 +64,7 @@ func (l *Lists) Summary() string {
 	var parts []string
 	for i, reason := range reasons {
 		if i == maxReasons {
-			parts = append(parts, fmt.Sprintf("and %d other reasons", len(reasons)-i))
+			parts = append(parts, "and "+spelling.Counted(len(reasons)-i, "other reason", "other reasons"))
 			break
 		}
 		parts = append(parts, fmt.Sprintf("%d × %s", counts[reason], reason))

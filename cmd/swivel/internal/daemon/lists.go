@@ -9,6 +9,7 @@ import (
 	"swivel/breaker"
 	"swivel/cmd/swivel/internal/front"
 	"swivel/pool"
+	"swivel/pool/spelling"
 	"swivel/pool/upstream"
 )
 
@@ -80,7 +81,8 @@ func (l *Lists) add(file string, list pool.List, base breaker.Settings, problems
 // of a table is not used.
 func notes(file string, list pool.List) (all []string) {
 	if list.Ranges > 0 {
-		all = append(all, fmt.Sprintf("%s: %d lines with a range of ports are %d proxies", file, list.Ranges, list.Ranged))
+		all = append(all, fmt.Sprintf("%s: %s %d proxies", file,
+			spelling.Counted(list.Ranges, "line with a range of ports is", "lines with a range of ports are"), list.Ranged))
 	}
 	for _, t := range list.Templates {
 		all = append(all, fmt.Sprintf("%s: %s: its credentials are a template: {%s}", file, t.Place, strings.Join(t.Names, "}, {")))

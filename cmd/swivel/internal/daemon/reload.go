@@ -13,6 +13,7 @@ import (
 	"swivel/cmd/swivel/internal/admin"
 	"swivel/cmd/swivel/internal/feed"
 	"swivel/pool"
+	"swivel/pool/spelling"
 )
 
 // Reload reads the lists, the file of users, the certificate and the configuration
@@ -114,7 +115,7 @@ func (d *Daemon) take(lists Lists, err error) (admin.Reloaded, error) {
 	d.log.Info().Int("added", change.Added).Int("kept", change.Kept).Int("removed", change.Removed).
 		Int("skipped", len(lists.Skipped)).Int("merged", lists.Merged).Int("own_address", len(dropped)).Msg("reloaded")
 	d.feed.Publish(feed.Event{At: unix(time.Now()), Kind: feed.Reload,
-		Reason: fmt.Sprintf("%d added, %d kept, %d removed, %d lines skipped", change.Added, change.Kept, change.Removed, len(lists.Skipped))})
+		Reason: fmt.Sprintf("%d added, %d kept, %d removed, %s skipped", change.Added, change.Kept, change.Removed, spelling.Counted(len(lists.Skipped), "line", "lines"))})
 	done := admin.Reloaded{
 		Added: change.Added, Kept: change.Kept, Removed: change.Removed, Skipped: len(lists.Skipped),
 		Merged: lists.Merged, OwnAddress: len(dropped), Reasons: lists.Reasons(),
