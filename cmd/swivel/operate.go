@@ -126,7 +126,8 @@ func underWay(members []admin.Proxy) string {
 // maxNamed is how many proxies a message names at most.
 const maxNamed = 10
 
-// act has an action done to all that are chosen, and says to whom.
+// act has an action done to all that are chosen, and says to whom, once to each
+// that is chosen by several words.
 func (c *chosen) act(action, why string, s streams) (d asked, done []admin.Proxy, err error) {
 	if d, err = c.daemon(action, s); err != nil {
 		return d, nil, err
@@ -139,21 +140,34 @@ func (c *chosen) act(action, why string, s streams) (d asked, done []admin.Proxy
 	if why != "" {
 		body["reason"] = why
 	}
+	sent, told := map[string]bool{}, map[string]bool{}
 	for _, path := range paths {
+		if sent[path] {
+			continue
+		}
+		sent[path] = true
 		var members []admin.Proxy
 		if err := d.post(path+"/"+action, body, &members); err != nil {
 			return d, done, err
 		}
 		for _, m := range members {
-			note := ""
-			if action == "resume" && drainedByList(m) {
-				note = "  (still drained: weight=0 in its list)"
+			if !told[m.ID] {
+				told[m.ID] = true
+				done = append(done, m)
+				tell(s.out, action, m)
 			}
-			_, _ = fmt.Fprintf(s.out, "%s  %s  %s%s\n", m.ID, m.Standing(), m.Name, note)
 		}
-		done = append(done, members...)
 	}
 	return d, done, nil
+}
+
+// tell says how a proxy stands after an action.
+func tell(out io.Writer, action string, m admin.Proxy) {
+	note := ""
+	if action == "resume" && drainedByList(m) {
+		note = "  (still drained: weight=0 in its list)"
+	}
+	_, _ = fmt.Fprintf(out, "%s  %s  %s%s\n", m.ID, m.Standing(), m.Name, note)
 }
 
 // paths are where the API has what is chosen. All proxies of a name are meant: a

@@ -36,6 +36,17 @@ func TestPauseDrainAndResumeByIDNameAndTag(t *testing.T) {
 	}
 }
 
+func TestProxyThatWasNamedTwiceWasToldTwice(t *testing.T) {
+	r := newRig(t, "192.0.2.1:1 name=berlin tag=eu", "192.0.2.1:2 name=paris tag=eu")
+	code, out, errOut := r.ask("resume", "berlin", "tag:eu", "berlin", r.id("berlin"))
+	if code != exitOK || strings.Count(out, "berlin") != 1 || strings.Count(out, "paris") != 1 {
+		t.Errorf("exit code %d: %s%s", code, out, errOut)
+	}
+	if deeds, err := r.d.Deeds(100); err != nil || len(deeds) != 2 {
+		t.Errorf("%+v, %v", deeds, err)
+	}
+}
+
 func TestWhatOperatorsGetWrong(t *testing.T) {
 	r := newRig(t, "192.0.2.1:1 name=a tag=eu")
 	for _, c := range []struct {
