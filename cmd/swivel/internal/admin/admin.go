@@ -155,11 +155,14 @@ func (s *Server) handler() http.Handler {
 		switch {
 		case s.lock.set: // a page of somebody else's has no token
 		case !localName(r.Host):
-			http.Error(w, "use the address this listens on", http.StatusForbidden)
+			fault(w, r, http.StatusForbidden, "use the address this listens on")
 			return
 		case pages.Check(r) != nil:
-			http.Error(w, "changes are taken from no page but the one that is served here", http.StatusForbidden)
+			fault(w, r, http.StatusForbidden, "changes are taken from no page but the one that is served here")
 			return
+		}
+		if _, pattern := mux.Handler(r); pattern == "" && isAPI(r) {
+			w = unserved{w}
 		}
 		mux.ServeHTTP(w, r)
 	})

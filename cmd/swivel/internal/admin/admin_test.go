@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -28,6 +29,46 @@ func TestReadyOnlyWhileSomebodyIsAvailable(t *testing.T) {
 	r.pool.Resume([]*pool.Proxy{r.member(t, "b")})
 	if status, _ := r.ask(t, "GET", "/readyz", "", nil); status != 200 {
 		t.Errorf("resumed: %d", status)
+	}
+}
+
+// Programs read the error of every answer below /api/.
+func TestPathAndMethodThatAPIDoesNotHaveWereRefusedInPlainText(t *testing.T) {
+	r := newRig(t, "127.0.0.1:1")
+	for request, want := range map[string]struct {
+		status      int
+		text, allow string
+	}{
+		"GET /api/v1/nosuch":           {404, "there is no such path; /openapi.yaml has all that there are", ""},
+		"GET /api/":                    {404, "there is no such path; /openapi.yaml has all that there are", ""},
+		"DELETE /api/v1/proxies":       {405, "this path takes GET, HEAD", "GET, HEAD"},
+		"GET /api/v1/reload":           {405, "this path takes POST", "POST"},
+		"POST /api/v1/proxies/x/pause": {404, `no proxy has the id "x"`, ""},
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		asked, err := http.NewRequestWithContext(t.Context(), method, r.base+path, strings.NewReader(`{"reason": "why"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked.Header.Set("Content-Type", "application/json")
+		response, err := http.DefaultTransport.RoundTrip(asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var problem struct{ Error string }
+		err = json.NewDecoder(response.Body).Decode(&problem)
+		_ = response.Body.Close()
+		if err != nil || response.StatusCode != want.status || problem.Error != want.text ||
+			response.Header.Get("Allow") != want.allow || response.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %d %q, %v, %v", request, response.StatusCode, problem.Error, response.Header, err)
+		}
+	}
+	if status, text := r.ask(t, "GET", "/nosuch", "", nil); status != 404 || text != "404 page not found\n" {
+		t.Errorf("beside the API: %d %s", status, text)
+	}
+	elsewhere := func(r *http.Request) { r.Host = "rebound.test" }
+	if status, text := r.ask(t, "GET", "/api/v1/proxies", "", elsewhere); status != 403 || !strings.HasPrefix(text, `{"error":"use the address`) {
+		t.Errorf("under a name of somebody else's: %d %s", status, text)
 	}
 }
 

@@ -122,13 +122,3 @@ const maxLine = 1000
 func sayable(reason string) bool {
 	return reason != "" && len(reason) <= maxLine && utf8.ValidString(reason) && !strings.ContainsFunc(reason, unicode.IsControl)
 }
-
-func refuse(w http.ResponseWriter, status int, text string) {
-	writeJSON(w, status, map[string]string{"error": text})
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v)
-}
