@@ -15,21 +15,37 @@ import (
 // lockFile keeps a second instance off the database. SQLite's own locks would
 // not: they let two programs take turns, each overwriting what the other
 // learnt. The kernel drops the lock with the process, however it dies, so
-// there is never a stale one; the file itself stays, since deleting it would
-// let a third instance lock another file of the same name.
+// there is never a stale one; the file itself stays. Only who made it, and then
+// does not start, takes it away again: see abandon.
 //
 // A file has other names as well, hard links and mounts, under which the lock
 // beside it is another one and so is SQLite's log. So the database itself is locked
 // too, with flock, which SQLite's own locks (fcntl) know nothing of.
 type lockFile struct {
 	file     *os.File
+	created  bool     // by us
 	database *os.File // nil until hold
 }
 
 // acquire locks the file beside the database at path and writes our pid into
 // it, for whoever is refused.
 func acquire(path string) (*lockFile, error) {
-	file, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	for tries := 1; ; tries++ {
+		l, err := lock(path)
+		if err != nil || !isGone(l.file) || tries == 100 { // some file systems count no links
+			return l, err
+		}
+		_ = l.file.Close() // whoever abandoned it did so before we had the lock
+	}
+}
+
+// lock opens and locks the file.
+func lock(path string) (*lockFile, error) {
+	file, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	created := err == nil
+	if errors.Is(err, os.ErrExist) {
+		file, err = os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	}
 	if err != nil {
 		return nil, explainCreate(path, err)
 	}
@@ -45,7 +61,13 @@ func acquire(path string) (*lockFile, error) {
 	if file.Truncate(0) == nil {
 		_, _ = fmt.Fprintln(file, os.Getpid())
 	}
-	return &lockFile{file: file}, nil
+	return &lockFile{file: file, created: created}, nil
+}
+
+// isGone says that the open file has no name any more.
+func isGone(file *os.File) bool {
+	var info unix.Stat_t
+	return unix.Fstat(int(file.Fd()), &info) == nil && info.Nlink == 0
 }
 
 // hold creates the database if there is none, for the owner only: a list of which
@@ -104,6 +126,22 @@ func (l *lockFile) release() error {
 		l.database.Close()
 	}
 	return l.file.Close()
+}
+
+// abandon is release for who does not start after all: a file that was named by
+// mistake is left without a lock beside it that it did not have. The lock is held
+// until the name is gone. Who has opened the file before that gets the lock behind
+// us, and finds the name gone; who comes after it makes another file.
+func (l *lockFile) abandon() error {
+	if l.database != nil {
+		l.database.Close() // what follows has nothing to do with it any more
+		l.database = nil
+	}
+	var err error
+	if l.created {
+		err = os.Remove(l.file.Name())
+	}
+	return errors.Join(err, l.release())
 }
 
 // explainCreate says why a file could not be created or opened for writing, in

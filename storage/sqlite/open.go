@@ -45,7 +45,7 @@ func open(ctx context.Context, path string, now func() time.Time, wait time.Dura
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, lock.release())
+			err = errors.Join(err, lock.abandon())
 		}
 	}()
 	opened.Path = path
