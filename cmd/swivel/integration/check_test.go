@@ -29,7 +29,7 @@ func TestCheckFindsWhatPeersSpeak(t *testing.T) {
 	writeFile(t, list, strings.Join(lines, "\n")+"\n", 0o600)
 	for _, target := range []string{o.https + "/ip", o.http + "/ip"} {
 		s := swiveltest.Setup{Env: []string{"SSL_CERT_FILE=" + o.ca.file}}
-		cmd := s.Command(t, "check", list, "--target", target, "--output", "json", "--concurrency", "10", "--timeout", "5s")
+		cmd := s.Command(t, "check", list, "--target", target, "--output", "json", "--concurrency", "10", "--timeout", "10s")
 		out, err := cmd.Output()
 		var results []struct {
 			Proxy, Speaks, Reason string
