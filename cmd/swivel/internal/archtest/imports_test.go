@@ -36,7 +36,7 @@ var closed = []struct {
 		"a connection is the same to a proxy, to a target and to a name of neither"},
 	{"cmd/swivel/internal/auth", []string{"cmd/swivel/internal/namedfile"}, []string{"golang.org/x/crypto/bcrypt", "golang.org/x/sync/singleflight"},
 		"who may come in does not depend on what is asked, nor on how"},
-	{"cmd/swivel/internal/namedfile", nil, nil,
+	{"cmd/swivel/internal/namedfile", nil, []string{"golang.org/x/sys/unix"},
 		"a file is read alike whatever is in it"},
 	{"cmd/swivel/internal/limit", nil, []string{"golang.org/x/time/rate"},
 		"a limit knows whose it is and nothing of what it limits"},

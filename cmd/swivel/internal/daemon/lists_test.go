@@ -86,8 +86,25 @@ func TestNamedPipeInAListsPlaceHeldUpReloads(t *testing.T) {
 	if err := syscall.Mkfifo(file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := ReadLists([]string{file}, breaker.DefaultSettings())
+	_, err := (&Sources{beside: true}).Read(t.Context(), []string{file}, breaker.DefaultSettings())
 	if !errors.Is(err, pool.ErrNoProxies) {
 		t.Errorf("nobody writes: %v", err)
+	}
+}
+
+// At the start somebody may be about to write, a program that fetches a password first.
+func TestNamedPipeIsWaitedForAtTheStart(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "proxies.txt")
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		if w, err := os.OpenFile(file, os.O_WRONLY, 0); err == nil { // once it is being read
+			_, _ = w.WriteString("192.0.2.1:8080\n")
+			_ = w.Close()
+		}
+	}()
+	if l, err := ReadLists([]string{file}, breaker.DefaultSettings()); err != nil || len(l.Specs) != 1 {
+		t.Errorf("%d proxies, %v", len(l.Specs), err)
 	}
 }

@@ -106,10 +106,12 @@ func (s *Sources) readFile(path string) (pool.List, error) {
 	if err != nil {
 		return pool.List{}, err
 	}
+	defer func() { _ = f.Close() }()
 	if s.beside { // files have no deadline, and need none
 		_ = f.SetReadDeadline(time.Now().Add(fetchTimeout))
+	} else if err := namedfile.Await(f); err != nil {
+		return pool.List{}, err
 	}
-	defer func() { _ = f.Close() }()
 	if info, err := f.Stat(); err == nil {
 		s.seen.note(map[string]fs.FileInfo{path: info})
 	}

@@ -9,9 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // What is read at once is not longer, and has that long to come.
@@ -25,6 +28,29 @@ const (
 func Open(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	return f, Reason(err)
+}
+
+// Await waits until somebody writes to f, which Open has returned, if it is a named
+// pipe: for half a minute at most.
+func Await(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
+		return Reason(err)
+	}
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return Reason(err)
+	}
+	_ = f.SetReadDeadline(time.Now().Add(patient))
+	defer func() { _ = f.SetReadDeadline(time.Time{}) }()
+	err = raw.Read(func(fd uintptr) bool {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		return n != 0 && err != unix.EINTR
+	})
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("it is a pipe that nobody has written to for %v", patient)
+	}
+	return Reason(err)
 }
 
 // Read returns what is in a file.

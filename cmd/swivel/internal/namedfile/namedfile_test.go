@@ -2,6 +2,7 @@ package namedfile
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,6 +41,45 @@ func TestPipeThatNobodyWritesToIsEmpty(t *testing.T) {
 
 func TestFileWithoutEndIsGivenUp(t *testing.T) {
 	if _, err := Read("/dev/zero"); err == nil || !strings.Contains(err.Error(), "longer than 64 MiB") {
+		t.Error(err)
+	}
+}
+
+func TestWriterThatComesLateIsAwaited(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(pipe) // before there is a writer
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	awaited := make(chan error, 1)
+	go func() { awaited <- Await(f) }()
+	w, err := os.OpenFile(pipe, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.WriteString("text\n"); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	if err := <-awaited; err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(f); err != nil || string(text) != "text\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+func TestNobodyIsAwaitedAtAFile(t *testing.T) {
+	f, err := Open("namedfile.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := Await(f); err != nil {
 		t.Error(err)
 	}
 }
