@@ -29,7 +29,8 @@ const (
 // TestReloadsOfALargeListHurtNoClient: 200 tunnels a second are opened and used,
 // on time whatever becomes of those before, while a list of 100,000 is reloaded
 // again and again. None fails, and a proxy that rests goes on resting. How long
-// they take is printed; the limit is for a machine that others keep busy, too.
+// they take is printed; the limit is for a machine that others keep busy, too, and
+// not for the race detector, with which swivel needs ten times as long.
 func TestReloadsOfALargeListHurtNoClient(t *testing.T) {
 	o := newOrigin(t)
 	sound, ill := newToy(t, "127.0.0.31"), newToy(t, "127.0.0.32")
@@ -73,7 +74,7 @@ func TestReloadsOfALargeListHurtNoClient(t *testing.T) {
 	if got := d.Find(t, "state=open"); len(got) != 1 || got[0].ID != before.ID || !got[0].Due().Equal(before.Due()) {
 		t.Errorf("%+v rests, want %+v", got, before)
 	}
-	if limit := max(10*usual.p99, 2*time.Second); meanwhile.p99 > limit {
+	if limit := max(10*usual.p99, 2*time.Second); meanwhile.p99 > limit && !swiveltest.RaceDetector {
 		t.Errorf("p99 %v while reloading, and %v else", meanwhile.p99, usual.p99)
 	}
 }

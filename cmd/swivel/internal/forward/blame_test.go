@@ -99,9 +99,10 @@ func TestRefusalSaysNothingAboutTheProxies(t *testing.T) {
 	c := r.dial()
 	c.write(crlf(get + "\n"))
 	head, body := c.response()
+	told := strings.ReplaceAll(head+body, field(head, "X-Request-Id"), "ID") // any number may stand in that
 	for _, secret := range []string{"s3cret", "user", "dXNlcjpzM2NyZXQ=", "127.0.0.1", "realm", "407"} {
-		if strings.Contains(head+body, secret) {
-			t.Errorf("the refusal holds %q: %q %q", secret, head, body)
+		if strings.Contains(told, secret) {
+			t.Errorf("the refusal holds %q: %q", secret, told)
 		}
 	}
 	if !strings.Contains(s.requests()[0], "\r\nProxy-Authorization: Basic dXNlcjpzM2NyZXQ=\r\n") {

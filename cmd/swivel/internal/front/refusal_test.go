@@ -132,9 +132,12 @@ func TestRefusalSurvivesInputThatNobodyReads(t *testing.T) {
 	r.start(r.closedPort())
 	for _, head := range []string{connectHead(target), connectHead("example.test"), "BAD\r\n\r\n"} {
 		c := r.dial()
-		// More than any buffer between the two: the client can only get rid of
-		// it if it is read.
-		c.send(head + strings.Repeat("x", 8<<20))
+		// More than the buffers between the two: the client can only get rid of it
+		// if it is read.
+		if err := c.tcp.SetWriteBuffer(64 << 10); err != nil {
+			t.Fatal(err)
+		}
+		c.send(head + strings.Repeat("x", 1<<20))
 		_ = c.CloseWrite()
 		b, err := io.ReadAll(c.br)
 		if err != nil || !strings.HasPrefix(string(b), "HTTP/1.1 ") || !strings.HasSuffix(string(b), ")\n") {
