@@ -57,10 +57,16 @@ func TestWhatIsPrintedIsReadAgain(t *testing.T) {
 func TestIdsKeepTheirDashesBetweenKeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := session(t)
-		if id == "" || beginsPair(id) {
+		if id == "" {
 			return
 		}
-		_, r, err := Parse("name-country-us-session-"+id+"-ttl-5", nil)
+		behind := id + "-ttl-5" // which makes a pair of an id that is a key, or ends with one
+		for i := range len(id) {
+			if (i == 0 || id[i-1] == '-') && beginsPair(behind[i:]) {
+				return
+			}
+		}
+		_, r, err := Parse("name-country-us-session-"+behind, nil)
 		if want := (Route{Country: "us", Session: id, TTL: 5 * time.Minute}); err != nil || r != want {
 			t.Fatalf("%q: %+v, %v", id, r, err)
 		}
