@@ -83,7 +83,7 @@ func Listen(ctx context.Context, address string, token pool.Secret) (*Server, er
 // New takes over a listener. Who asks for more than health has to show the token;
 // "": nobody has to.
 func New(ln net.Listener, token pool.Secret) *Server {
-	s := &Server{listener: ln, lock: newLock(token)}
+	s := &Server{listener: lingering{ln}, lock: newLock(token)}
 	s.http = &http.Server{Handler: s.handler(), ReadTimeout: 10 * time.Second, WriteTimeout: time.Minute, IdleTimeout: time.Minute}
 	return s
 }

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -26,17 +27,33 @@ func readBody(w http.ResponseWriter, r *http.Request, body any, example string) 
 		refuse(w, http.StatusUnsupportedMediaType, "send Content-Type: application/json")
 		return false
 	}
+	if r.ContentLength > maxBody { // before a client is told to send it
+		refuseLong(w)
+		return false
+	}
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	decoder.DisallowUnknownFields()
 	err := decoder.Decode(body)
 	if err == io.EOF {
 		return true
 	}
-	if err != nil || decoder.Decode(new(json.RawMessage)) != io.EOF {
-		refuse(w, http.StatusBadRequest, "want a JSON object such as "+example)
-		return false
+	if err == nil {
+		err = decoder.Decode(new(json.RawMessage))
 	}
-	return true
+	var long *http.MaxBytesError
+	switch {
+	case errors.As(err, &long):
+		refuseLong(w)
+	case err != io.EOF:
+		refuse(w, http.StatusBadRequest, "want a JSON object such as "+example)
+	default:
+		return true
+	}
+	return false
+}
+
+func refuseLong(w http.ResponseWriter) {
+	refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is too long: want %d bytes at most", maxBody))
 }
 
 // act pauses, drains or resumes a proxy, or all with a tag.
