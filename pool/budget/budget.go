@@ -56,6 +56,13 @@ func (b *Budget) Spend(now time.Time) bool {
 	return true
 }
 
+// GiveBack returns a token that was spent on what was not done after all.
+func (b *Budget) GiveBack() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tokens = min(b.capacity, b.tokens+1)
+}
+
 // Take takes a token also if there is none: then it is owed. It is for what has
 // begun already, because several saw the same last token.
 func (b *Budget) Take(now time.Time) {

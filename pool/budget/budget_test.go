@@ -2,6 +2,7 @@ package budget
 
 import (
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -117,5 +118,29 @@ func TestAnotherRateCountsFromNowOn(t *testing.T) {
 	}
 	if n := spendAll(b, epoch.Add(3*time.Second)); n != 2 {
 		t.Errorf("%d tokens for two seconds", n)
+	}
+}
+
+func TestTokenThatIsGivenBackIsThereOnce(t *testing.T) {
+	b := New(0, 0, 5, epoch)
+	var using atomic.Int32
+	var working sync.WaitGroup
+	for range 8 {
+		working.Go(func() {
+			for range 1000 {
+				if b.Spend(epoch) {
+					if n := using.Add(1); n > 5 {
+						t.Errorf("%d tokens are used of 5", n)
+					}
+					using.Add(-1)
+					b.GiveBack()
+				}
+			}
+		})
+	}
+	working.Wait()
+	b.GiveBack()
+	if got := b.Tokens(epoch); got != 5 {
+		t.Errorf("%v tokens are left of 5", got)
 	}
 }

@@ -336,3 +336,62 @@ func TestHedgeThatNobodyCanTakeCostsNothing(t *testing.T) {
 		}
 	})
 }
+
+// The attempt that was the last one, for whatever reason, used to cost a token as if
+// another had followed.
+func TestRetryThatNobodyIsLeftForCostsNothing(t *testing.T) {
+	for name, test := range map[string]struct {
+		proxies int
+		signal  pool.Signal
+		retries int
+	}{
+		"no other proxy":       {1, pool.DialRefused, 0},
+		"all have been tried":  {2, pool.DialRefused, 1},
+		"no attempts are left": {5, pool.DialRefused, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // in which no time passes
+				loop, _ := newLoop(t, test.proxies, limits)
+				at, _, _ := asked(loop, t.Context(), test.signal)
+				if left := loop.RetryBudget(time.Now()); left != extraCapacity-float64(test.retries) || len(at) != 1+test.retries {
+					t.Errorf("after %d attempts %v tokens are left of %v", len(at), left, extraCapacity)
+				}
+			})
+		})
+	}
+}
+
+func TestRetryWhoseClientLeavesInThePauseCostsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, _ := newLoop(t, 1, limits)
+		for loop.extra.Spend(time.Now()) { // all but one, so that time cannot hide it
+		}
+		loop.extra.GiveBack()
+		ctx, cancel := context.WithTimeout(t.Context(), firstPause/4)
+		defer cancel()
+		_, _, err := asked(loop, ctx, pool.HandshakeClosed)
+		if left := loop.RetryBudget(time.Now()); !errors.Is(err, ErrClientGone) || left < 1 {
+			t.Errorf("%v, and %v tokens are left of 1", err, left)
+		}
+	})
+}
+
+func TestRunInThePlaceOfOneThatServedCostsNothingWhenNobodyIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, _ := newLoop(t, 1, limits)
+		x := loop.Begin(pool.Request{ID: "id", Target: "example.test:443"})
+		defer x.End()
+		lease, err := run(context.Background(), x, func(context.Context, *pool.Lease) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Fail(lease, pool.Fault{Signal: pool.DialRefused})
+		lease.Release()
+		if _, err := runAgain(x, lease, func() error { t.Error("tried"); return nil }); err == nil {
+			t.Error("somebody served")
+		}
+		if left := loop.RetryBudget(time.Now()); left != extraCapacity {
+			t.Errorf("%v tokens are left of %v", left, extraCapacity)
+		}
+	})
+}

@@ -50,7 +50,7 @@ func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease 
 	}
 	r := newRace(ctx, x, plan)
 	defer r.leave()
-	if !x.mayRetry(plan.After) || plan.After != nil && !r.pause(time.Time{}) || !r.begin() {
+	if !r.first() {
 		if ctx.Err() != nil {
 			return value, nil, fmt.Errorf("%w: %w", ErrClientGone, ctx.Err())
 		}
@@ -117,6 +117,19 @@ func newRace[T any](ctx context.Context, x *Exchange, plan Plan[T]) *race[T] {
 	return r
 }
 
+// first makes the first attempt of a run; false when there is none.
+func (r *race[T]) first() bool {
+	after := r.plan.After
+	if !r.x.mayRetry(after) {
+		return false
+	}
+	if (after == nil || r.pause(time.Time{})) && r.begin() {
+		return true
+	}
+	r.x.notRetried(after)
+	return false
+}
+
 // launch starts an attempt through the next proxy; false when there is none.
 func (r *race[T]) launch() bool {
 	x, s := r.x, r.x.loop.Settings
@@ -173,8 +186,10 @@ func (r *race[T]) failed(ctx context.Context, a arrival[T], end time.Time) error
 	case !x.mayRetry(a.lease):
 		return x.spent(false)
 	case !r.pause(end):
+		x.notRetried(a.lease)
 		return fmt.Errorf("%w: %w", ErrClientGone, ctx.Err())
 	case !r.launch() && !r.lastResort():
+		x.notRetried(a.lease)
 		return x.spent(false)
 	}
 	return nil
@@ -184,6 +199,15 @@ func (r *race[T]) failed(ctx context.Context, a arrival[T], end time.Time) error
 // nothing, if that was a probe, for which the client did not ask.
 func (x *Exchange) mayRetry(failed *pool.Lease) bool {
 	return failed == nil || failed.Probe || x.loop.extra.Spend(time.Now())
+}
+
+// notRetried gives back what mayRetry took, when there is nobody left to try, or
+// nobody to try it for. It is taken before that is known: else several exchanges
+// could retry on the same last token.
+func (x *Exchange) notRetried(failed *pool.Lease) {
+	if failed != nil && !failed.Probe {
+		x.loop.extra.GiveBack()
+	}
 }
 
 // Failed settles the lease of an attempt that did not serve, by its error, and
