@@ -30,6 +30,11 @@ type sample struct {
 
 func (s sample) ended() time.Time { return s.at.Add(s.took) }
 
+// String names the exchange so that its line in the daemon's log can be found.
+func (s sample) String() string {
+	return fmt.Sprintf("%s, due at %s, after %v: %v (%s)", s.target, s.at.UTC().Format("15:04:05.000"), s.took.Round(time.Millisecond), s.err, s.code)
+}
+
 // load sends exchanges at fixed instants, however long the answers take.
 type load struct {
 	proxy atomic.Pointer[string] // where the daemon listens

@@ -34,7 +34,7 @@ func (p *phase) measure(samples []sample, visits []visit, changes []swiveltest.L
 		}
 		p.exchanges++
 		if s.err != nil {
-			p.faults = append(p.faults, fmt.Sprintf("after %v: %v (%s)", s.took.Round(time.Millisecond), s.err, s.code))
+			p.faults = append(p.faults, s.String())
 			continue
 		}
 		p.good++

@@ -15,7 +15,7 @@ func (f *figures) print(t *testing.T) {
 			t.Logf("%s: opened %s", p.name, o)
 		}
 		for _, fault := range p.faults {
-			t.Logf("%s: a client was hurt %s", p.name, fault)
+			t.Logf("%s: a client was hurt: %s", p.name, fault)
 		}
 	}
 	probing := f.probing()

@@ -124,11 +124,7 @@ func (u *upstream) handshake(c net.Conn, in *bufio.Reader, v *visit) bool {
 	script := u.script
 	u.opening[c] = struct{}{}
 	u.mu.Unlock()
-	defer func() {
-		u.mu.Lock()
-		delete(u.opening, c)
-		u.mu.Unlock()
-	}()
+	defer u.openingNoMore(c)
 	req, err := http.ReadRequest(in)
 	if err != nil || req.Method != http.MethodConnect {
 		return false
@@ -140,8 +136,15 @@ func (u *upstream) handshake(c net.Conn, in *bufio.Reader, v *visit) bool {
 		return false
 	}
 	<-time.After(answer.after)
+	u.openingNoMore(c) // before the 200 is out: behind it refuse must not cut it off
 	_, err = io.WriteString(c, answer.text)
 	return answer.text == opened && err == nil
+}
+
+func (u *upstream) openingNoMore(c net.Conn) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.opening, c)
 }
 
 func (u *upstream) tellServed() {
