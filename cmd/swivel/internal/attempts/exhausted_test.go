@@ -252,3 +252,27 @@ func TestTheAnswerSaysWhoIsNotAvailable(t *testing.T) {
 		t.Errorf("nobody at all: %q", text)
 	}
 }
+
+// With the attempts spent, or nobody else in the pool, the client used to wait as
+// long as for its first proxy, and then got the answer that had been there before.
+func TestRunInThePlaceOfOneThatServedWaitedForNothing(t *testing.T) {
+	for _, proxies := range []int{1, limits.Attempts + 1} {
+		synctest.Test(t, func(t *testing.T) {
+			s := limits
+			s.OnExhausted = Wait
+			loop, _ := newLoop(t, proxies, s)
+			x := loop.Begin(pool.Request{ID: "id", Target: "example.test:443"})
+			defer x.End()
+			began, tries := time.Now(), 1
+			lease, err := run(t.Context(), x, func(context.Context, *pool.Lease) error { return nil })
+			for err == nil {
+				x.Reached(lease, pool.Response, 0)
+				lease.Release()
+				lease, err = runAgain(x, lease, func() error { tries++; return nil })
+			}
+			if took := time.Since(began); took > time.Second || tries != limits.Attempts {
+				t.Errorf("%d proxies: %d tries, and the end after %v: %v", proxies, tries, took, err)
+			}
+		})
+	}
+}

@@ -112,18 +112,23 @@ type arrival[T any] struct {
 }
 
 func newRace[T any](ctx context.Context, x *Exchange, plan Plan[T]) *race[T] {
-	r := &race[T]{x: x, plan: plan, arrivals: make(chan arrival[T], x.loop.Settings.Attempts)}
+	r := &race[T]{x: x, plan: plan, arrivals: make(chan arrival[T], x.loop.Settings.Attempts), last: plan.After}
 	r.follows = lifetime.AfterFunc(ctx, r.life.Cancel)
 	return r
 }
 
-// first makes the first attempt of a run; false when there is none.
+// first makes the first attempt of a run; false when there is none. In the place of
+// one that had served it is a retry, for which nobody waits in line: the client may
+// have an answer already, if not a good one.
 func (r *race[T]) first() bool {
 	after := r.plan.After
+	if after == nil {
+		return r.begin()
+	}
 	if !r.x.mayRetry(after) {
 		return false
 	}
-	if (after == nil || r.pause(time.Time{})) && r.begin() {
+	if r.pause(time.Time{}) && (r.launch() || r.lastResort()) {
 		return true
 	}
 	r.x.notRetried(after)
@@ -198,14 +203,14 @@ func (r *race[T]) failed(ctx context.Context, a arrival[T], end time.Time) error
 // mayRetry takes from the budget what an attempt behind one that failed costs;
 // nothing, if that was a probe, for which the client did not ask.
 func (x *Exchange) mayRetry(failed *pool.Lease) bool {
-	return failed == nil || failed.Probe || x.loop.extra.Spend(time.Now())
+	return failed.Probe || x.loop.extra.Spend(time.Now())
 }
 
 // notRetried gives back what mayRetry took, when there is nobody left to try, or
 // nobody to try it for. It is taken before that is known: else several exchanges
 // could retry on the same last token.
 func (x *Exchange) notRetried(failed *pool.Lease) {
-	if failed != nil && !failed.Probe {
+	if !failed.Probe {
 		x.loop.extra.GiveBack()
 	}
 }
