@@ -177,6 +177,10 @@ func (x *Exchange) Unused(l *pool.Lease) { x.tell(x.pool.Unused(l, 0, time.Now()
 // won.
 func (x *Exchange) Overtaken(l *pool.Lease) { x.tell(x.pool.Unused(l, x.Age(l), time.Now())) }
 
+// Behind does what is left to do of an attempt, for which the client does not wait.
+// It has to end by itself: Close of the loop waits for it.
+func (x *Exchange) Behind(rest func()) { x.loop.background.Go(rest) }
+
 // End says that nothing more will be tried; what is in doubt is decided as soon
 // as the attempts under way have reported.
 func (x *Exchange) End() { x.tell(x.pool.End(time.Now())) }

@@ -108,14 +108,17 @@ func (x *exchange) run(header http.Header) {
 		return
 	}
 	for x.unwanted(got.resp) {
-		x.Exchange.Reached(lease, pool.Response, 0)
+		if lease.Probe { // to a test the body belongs
+			x.limitTest(lease)
+		} else {
+			x.Exchange.Reached(lease, pool.Response, 0)
+		}
 		next, nextLease, err := x.attempt(lease)
 		if err != nil { // what the target said is a better answer than none
-			x.settled = true
+			x.settled = !lease.Probe
 			break
 		}
-		got.resp.Close()
-		lease.Release()
+		x.replaced(lease, got)
 		got, lease = next, nextLease
 	}
 	x.serve(got, lease)
@@ -145,26 +148,6 @@ func (x *exchange) attempt(after *pool.Lease) (answer, *pool.Lease, error) {
 	return got, lease, err
 }
 
-// What an overtaken test of a resting proxy has to bring of its body: nobody waits
-// for that, and it is paid for.
-const (
-	lateBody = 64 << 10
-	lateTime = time.Second
-)
-
-// late settles an attempt that was overtaken.
-func (x *exchange) late(l *pool.Lease, late answer) {
-	if l.Probe {
-		if err := late.resp.Drain(lateBody, lateTime); err != nil {
-			late.resp.Close()
-			x.Exchange.Fail(l, pool.Fault{Signal: upstream.BodyError(err)})
-			return
-		}
-	}
-	late.resp.Close()
-	x.Exchange.Reached(l, pool.Response, 0)
-}
-
 // unwanted says whether another proxy may get a better response. The one of a
 // session may not: to the target it would be somebody else.
 func (x *exchange) unwanted(resp *upstream.Response) bool {
@@ -177,8 +160,8 @@ func (x *exchange) serve(got answer, lease *pool.Lease) {
 	x.follows = lifetime.AfterFunc(x.life, got.cut) // from here on the client's leaving ends it
 	x.result.Proxy = lease.Proxy
 	x.result.FirstByte = time.Since(x.began)
-	if lease.Probe { // others wait for its verdict, and its lease does not last as long as a body may
-		x.probe = time.AfterFunc(x.handler.settings.ProbeBody, func() { x.Exchange.Reached(lease, pool.Response, 0) })
+	if lease.Probe && x.probe == nil {
+		x.limitTest(lease)
 	}
 }
 

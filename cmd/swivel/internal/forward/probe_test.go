@@ -106,3 +106,52 @@ func TestOvertakenTestThatCutsABodyShortIsNoSuccess(t *testing.T) {
 		})
 	}
 }
+
+func TestTestWhoseStatusIsAskedForElsewhereSucceededWithACutBody(t *testing.T) {
+	const head = "HTTP/1.1 503 Service Unavailable\r\nDate: now\r\nServer: o\r\nContent-Length: "
+	for name, x := range map[string]struct {
+		answer string
+		state  breaker.State
+	}{
+		"cut":   {head + "100\r\n\r\nabc", breaker.Open},
+		"whole": {head + "4\r\n\r\nbusy", breaker.Closed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			busy := serve(t, normal, func(p *peer) {
+				p.request()
+				p.send(x.answer, "")
+			})
+			good := serve(t, normal, answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", "hi"))
+			r := newRig(t, limits{due: true, retries: []int{503}}, busy.spec(), good.spec())
+			c := r.dial()
+			c.write(crlf(get + "\n"))
+			if head, body := c.response(); status(head) != "200" || body != "hi" || len(busy.requests()) != 1 {
+				t.Errorf("the client got %q %q", head, body)
+			}
+			for deadline := time.Now().Add(patience); r.state(0) == breaker.HalfOpen; time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("the test is not settled")
+				}
+			}
+			if r.state(0) != x.state {
+				t.Errorf("the breaker is %v, want %v", r.state(0), x.state)
+			}
+		})
+	}
+}
+
+func TestTestWhoseStatusNobodyElseBettersSucceededWithACutBody(t *testing.T) {
+	s := serve(t, normal, func(p *peer) {
+		p.request()
+		p.send("HTTP/1.1 503 Service Unavailable\r\nDate: now\r\nServer: o\r\nContent-Length: 100\r\n\r\nabc", "")
+	})
+	r := newRig(t, limits{due: true, retries: []int{503}}, s.spec())
+	c := r.dial()
+	c.write(crlf(get + "\n"))
+	if rest, err := c.rest(); err == nil {
+		t.Errorf("the client took %q for complete", rest)
+	}
+	if got := r.verdicts(); got != "response_cut ignored" || r.state(0) != breaker.Open {
+		t.Errorf("the verdict is %q, the breaker %v", got, r.state(0))
+	}
+}
