@@ -147,9 +147,7 @@ func (c *configCheckCmd) Run(s streams) error {
 	if len(cfg.Proxies) > 0 || !config.Misread(err, "proxies") { // else there may well be one
 		lists, listErr = daemon.LookAtLists(cfg.Proxies, cfg.BreakerSettings(), cfg.DB)
 	}
-	for _, warning := range config.Misspelt(s.names) {
-		_, _ = fmt.Fprintln(s.out, "warning: "+warning)
-	}
+	warnOfVariables(s.out, s)
 	for _, skipped := range lists.Skipped {
 		_, _ = fmt.Fprintln(s.out, skipped.Error())
 	}
@@ -182,7 +180,8 @@ type configPrintCmd struct {
 	Proxies []string `help:"Proxy list, a file or a URL; may be repeated." placeholder:"LIST"`
 }
 
-// Run prints also what does not hold, and then says so.
+// Run prints also what does not hold, and then says so; not among what is printed,
+// which may become a file.
 func (c *configPrintCmd) Run(s streams) error {
 	serveFlags := serveCmd{Proxies: c.Proxies}
 	cfg, err := c.load(s, config.Default(), serveFlags.lists)
@@ -195,7 +194,15 @@ func (c *configPrintCmd) Run(s streams) error {
 		"fleet": c.Fleet != nil, "log.format": c.LogFormat != nil, "log.level": c.LogLevel != nil,
 	}})
 	_, _ = s.out.Write(text)
+	warnOfVariables(s.errOut, s)
 	return errors.Join(err, printErr)
+}
+
+// warnOfVariables says which variables have no effect.
+func warnOfVariables(w io.Writer, s streams) {
+	for _, warning := range config.Misspelt(s.names) {
+		_, _ = fmt.Fprintln(w, "warning: "+warning)
+	}
 }
 
 type versionCmd struct{}

@@ -55,3 +55,14 @@ func TestConfigPrintShowsAlsoWhatDoesNotHold(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", code, out.String(), errOut.String())
 	}
 }
+
+func TestMisspeltVariableWasNotNamedByConfigPrint(t *testing.T) {
+	t.Setenv("SWIVEL_BREAKER_OPEN_TIMOUT", "4")
+	none := func(string) (string, bool) { return "", false }
+	var out, errOut bytes.Buffer
+	code := run([]string{"config", "print"}, none, &out, &errOut)
+	const want = "warning: SWIVEL_BREAKER_OPEN_TIMOUT is no variable of swivel, and changes nothing; is SWIVEL_BREAKER_OPEN_TIMEOUT meant?\n"
+	if code != exitOK || errOut.String() != want || strings.Contains(out.String(), "TIMOUT") {
+		t.Errorf("exit code %d: %s\n%s", code, errOut.String(), out.String())
+	}
+}

@@ -29,7 +29,7 @@ func (c *demoCmd) Run(s streams) error {
 	if err != nil {
 		return usageError{err}
 	}
-	warnOfVariables(log, s)
+	logVariables(log, s)
 	ctx, cancel := untilSignal()
 	defer cancel()
 	// There is no list to read again: a terminal that is closed ends the demo.

@@ -138,8 +138,8 @@ func untilSignal() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// warnOfVariables says which variables have no effect.
-func warnOfVariables(log *eventlog.Log, s streams) {
+// logVariables is warnOfVariables for the log.
+func logVariables(log *eventlog.Log, s streams) {
 	for _, warning := range config.Misspelt(s.names) {
 		log.Warn().Msg(warning)
 	}
@@ -154,7 +154,7 @@ func serve(ctx context.Context, cfg config.Config, again func() (config.Config, 
 		return usageError{err}
 	}
 	log.TakeLibraries()
-	warnOfVariables(log, s)
+	logVariables(log, s)
 	// From here on: a SIGHUP that comes while the lists are read for the first time
 	// would end the process. It is answered by a reload when all is there.
 	reloads := make(chan os.Signal, 1)
