@@ -3,9 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net"
-	"net/netip"
-	"strconv"
 	"strings"
 	"time"
 
@@ -39,6 +36,9 @@ const maxSessions = 1_000_000
 // maxProbeRate is more than any machine can do.
 const maxProbeRate = 1_000_000
 
+// report takes one thing that is wrong with a key.
+type report func(key, format string, args ...any)
+
 // Validate reports everything that is wrong, joined.
 func (c *Config) Validate() error {
 	var problems []error
@@ -46,69 +46,18 @@ func (c *Config) Validate() error {
 		problems = append(problems, fmt.Errorf(key+": "+format, args...))
 	}
 	c.checkListen(bad)
-	switch {
-	case c.TLSCert != "" && c.TLSKey == "":
-		bad("tls_key", "want the file with the key of tls_cert")
-	case c.TLSCert == "" && c.TLSKey != "":
-		bad("tls_cert", "want the file with the certificate that tls_key belongs to")
-	}
-	if c.DB == "" {
-		bad("db", "want a file, or :memory: to keep nothing")
-	}
-	if c.Fleet != "" {
-		if err := redis.Check(c.Fleet.Reveal()); err != nil {
-			bad("fleet", "%w", err)
-		}
-	}
+	c.checkCertificate(bad)
+	c.checkStores(bad)
 	problems = append(problems, c.checkBreakers()...)
-	if s := c.Segment.MaxShare; !(s >= 0 && s <= 1) {
-		bad("segment.max_share", "want a share from 0 (no limit) to 1")
-	}
 	c.checkAttempts(bad)
-	for _, status := range c.Bans.Statuses {
-		if status < 400 || status > 599 {
-			bad("bans.statuses", "want statuses from 400 to 599, such as 403 and 429")
-		}
-	}
-	if c.Limits.Connections < 1 {
-		bad("limits.connections", "want 1 or more")
-	}
-	if c.Limits.ClientConnections < 0 {
-		bad("limits.client_connections", "want 0 (no limit) or more")
-	}
-	if r := c.Limits.ClientRate; r != 0 && !(r >= minClientRate && r <= maxClientRate) { // NaN too
-		bad("limits.client_rate", "want 0 (no limit) or %v to %v requests a second", minClientRate, maxClientRate)
-	}
-	if c.Limits.HeaderBytes < 8<<10 || c.Limits.HeaderBytes > 1<<20 {
-		bad("limits.header_bytes", "want 8192 to 1048576")
-	}
-	if c.Limits.TunnelIdle < 0 || c.Limits.TunnelIdle > longest {
-		bad("limits.tunnel_idle", "want 0 (no limit) or a duration such as 10m, at most %v", longest)
-	}
-	if c.Limits.TunnelMaxAge < 0 || c.Limits.TunnelMaxAge > longest {
-		bad("limits.tunnel_max_age", "want 0 (no limit) or a duration such as 12h, at most %v", longest)
-	}
+	c.checkBans(bad)
+	c.checkLimits(bad)
 	if _, err := targets.Parse(c.Targets.Allow, c.Targets.Deny); err != nil {
 		problems = append(problems, inSection("targets", err)...)
 	}
-	if !(c.Restart.ProbeRate >= 1 && c.Restart.ProbeRate <= maxProbeRate) { // NaN too
-		bad("restart.probe_rate", "want 1 to %d probes a second", maxProbeRate)
-	}
-	if t, err := tryout.ParseTarget(c.Canary.URL); c.Canary.URL != "" && (err != nil || !t.IsURL()) {
-		bad("canary.url", "want an http or https URL without credentials, or nothing")
-	}
-	if c.Sessions.TTL < Duration(time.Second) || c.Sessions.TTL > longest {
-		bad("sessions.ttl", "want a duration of 1s or more, such as 10m, at most %v", longest)
-	}
-	if c.Sessions.Max < 1 || c.Sessions.Max > maxSessions {
-		bad("sessions.max", "want 1 to %d", maxSessions)
-	}
-	if r := c.ProxiesRefresh; r != 0 && (r < minRefresh || r > longest) {
-		bad("proxies_refresh", "want 0 (with a reload only) or a duration of %v or more, such as 10m", minRefresh)
-	}
-	if c.Grace < 0 || c.Grace > longest {
-		bad("grace", "want a duration such as 10s, at most %v", longest)
-	}
+	c.checkTests(bad)
+	c.checkSessions(bad)
+	c.checkTimes(bad)
 	return errors.Join(problems...)
 }
 
@@ -125,8 +74,17 @@ func (c *Config) checkBreakers() (problems []error) {
 	if err := c.BreakerSettings().Validate(); err != nil {
 		problems = inSection("breaker", err)
 	}
+	problems = append(problems, c.checkSegment()...)
+	if s := c.Segment.MaxShare; !(s >= 0 && s <= 1) {
+		problems = append(problems, errors.New("segment.max_share: want a share from 0 (no limit) to 1"))
+	}
+	return problems
+}
+
+// checkSegment checks what is only in force with segments.
+func (c *Config) checkSegment() (problems []error) {
 	if !c.Segment.Enabled {
-		return problems
+		return nil
 	}
 	own := Default() // what the two have in common is said once
 	own.Segment = c.Segment
@@ -141,7 +99,7 @@ func (c *Config) checkBreakers() (problems []error) {
 	return problems
 }
 
-func (c *Config) checkListen(bad func(key, format string, args ...any)) {
+func (c *Config) checkListen(bad report) {
 	switch loopback, err := isLoopback(c.Listen); {
 	case err != nil:
 		bad("listen", "want host:port such as 127.0.0.1:8484")
@@ -163,7 +121,27 @@ func (c *Config) checkListen(bad func(key, format string, args ...any)) {
 	}
 }
 
-func (c *Config) checkAttempts(bad func(key, format string, args ...any)) {
+func (c *Config) checkCertificate(bad report) {
+	switch {
+	case c.TLSCert != "" && c.TLSKey == "":
+		bad("tls_key", "want the file with the key of tls_cert")
+	case c.TLSCert == "" && c.TLSKey != "":
+		bad("tls_cert", "want the file with the certificate that tls_key belongs to")
+	}
+}
+
+func (c *Config) checkStores(bad report) {
+	if c.DB == "" {
+		bad("db", "want a file, or :memory: to keep nothing")
+	}
+	if c.Fleet != "" {
+		if err := redis.Check(c.Fleet.Reveal()); err != nil {
+			bad("fleet", "%w", err)
+		}
+	}
+}
+
+func (c *Config) checkAttempts(bad report) {
 	if c.Attempts.Attempts < 1 || c.Attempts.Attempts > maxAttempts {
 		bad("attempts.attempts", "want 1 to %d", maxAttempts)
 	}
@@ -201,50 +179,60 @@ func (c *Config) checkAttempts(bad func(key, format string, args ...any)) {
 	}
 }
 
-// isLoopback says whether an address can be reached from this machine only.
-func isLoopback(address string) (bool, error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return false, err
+func (c *Config) checkBans(bad report) {
+	for _, status := range c.Bans.Statuses {
+		if status < 400 || status > 599 {
+			bad("bans.statuses", "want statuses from 400 to 599, such as 403 and 429")
+		}
 	}
-	if port == "" {
-		return false, errors.New("no port")
-	}
-	if _, err := net.LookupPort("tcp", port); err != nil {
-		return false, err
-	}
-	if host == "localhost" {
-		return true, nil
-	}
-	if host == "" {
-		return false, nil
-	}
-	ip, err := netip.ParseAddr(host)
-	if err != nil {
-		return false, err
-	}
-	return ip.IsLoopback(), nil
 }
 
-// sameAddress says whether two listeners would meet: not with a port that the
-// system gives.
-func sameAddress(a, b string) bool {
-	a, b = numeric(a), numeric(b)
-	return a == b && a != "" && !strings.HasSuffix(a, ":0")
+func (c *Config) checkLimits(bad report) {
+	if c.Limits.Connections < 1 {
+		bad("limits.connections", "want 1 or more")
+	}
+	if c.Limits.ClientConnections < 0 {
+		bad("limits.client_connections", "want 0 (no limit) or more")
+	}
+	if r := c.Limits.ClientRate; r != 0 && !(r >= minClientRate && r <= maxClientRate) { // NaN too
+		bad("limits.client_rate", "want 0 (no limit) or %v to %v requests a second", minClientRate, maxClientRate)
+	}
+	if c.Limits.HeaderBytes < 8<<10 || c.Limits.HeaderBytes > 1<<20 {
+		bad("limits.header_bytes", "want 8192 to 1048576")
+	}
+	if c.Limits.TunnelIdle < 0 || c.Limits.TunnelIdle > longest {
+		bad("limits.tunnel_idle", "want 0 (no limit) or a duration such as 10m, at most %v", longest)
+	}
+	if c.Limits.TunnelMaxAge < 0 || c.Limits.TunnelMaxAge > longest {
+		bad("limits.tunnel_max_age", "want 0 (no limit) or a duration such as 12h, at most %v", longest)
+	}
 }
 
-// numeric writes an address without names.
-func numeric(address string) string {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return ""
+// checkTests is about how resting proxies are tested.
+func (c *Config) checkTests(bad report) {
+	if !(c.Restart.ProbeRate >= 1 && c.Restart.ProbeRate <= maxProbeRate) { // NaN too
+		bad("restart.probe_rate", "want 1 to %d probes a second", maxProbeRate)
 	}
-	number, err := net.LookupPort("tcp", port)
-	if err != nil {
-		return ""
+	if t, err := tryout.ParseTarget(c.Canary.URL); c.Canary.URL != "" && (err != nil || !t.IsURL()) {
+		bad("canary.url", "want an http or https URL without credentials, or nothing")
 	}
-	if host == "localhost" {
-		host = "127.0.0.1"
+}
+
+func (c *Config) checkSessions(bad report) {
+	if c.Sessions.TTL < Duration(time.Second) || c.Sessions.TTL > longest {
+		bad("sessions.ttl", "want a duration of 1s or more, such as 10m, at most %v", longest)
 	}
-	return net.JoinHostPort(host, strconv.Itoa(number))
+	if c.Sessions.Max < 1 || c.Sessions.Max > maxSessions {
+		bad("sessions.max", "want 1 to %d", maxSessions)
+	}
+}
+
+// checkTimes is about the daemon's own work.
+func (c *Config) checkTimes(bad report) {
+	if r := c.ProxiesRefresh; r != 0 && (r < minRefresh || r > longest) {
+		bad("proxies_refresh", "want 0 (with a reload only) or a duration of %v or more, such as 10m", minRefresh)
+	}
+	if c.Grace < 0 || c.Grace > longest {
+		bad("grace", "want a duration such as 10s, at most %v", longest)
+	}
 }
