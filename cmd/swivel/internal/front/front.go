@@ -244,3 +244,9 @@ func (f *Front) Shutdown(ctx context.Context) (cut int) {
 // lastWords is how long clients that have no answer yet are told so when they are
 // cut.
 const lastWords = 100 * time.Millisecond
+
+func (f *Front) isStopping() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.stopping
+}

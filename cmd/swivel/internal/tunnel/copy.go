@@ -55,16 +55,13 @@ func copySocket(dst io.Writer, src tcp.Socket, first func() bool) (total int64, 
 			return total, writeError{err}
 		case first != nil:
 			return total, errBegun
+		case full < spliceAfter:
+			continue
 		}
-		if full >= spliceAfter {
-			full = 0
-			if to := spliceTo(dst); to != nil {
-				n, err := splice(to, src, splicePatience)
-				total += n
-				if err != nil {
-					return total, err
-				}
-			}
+		full = 0
+		moved, err := spliceOn(dst, src)
+		if total += moved; err != nil {
+			return total, err
 		}
 	}
 }

@@ -27,14 +27,16 @@ const (
 // quarter of it a GiB takes 0.37 s of the processor instead of 0.32 s.
 const pipeSize = 1 << 20
 
-// spliceTo is the connection to which a bulk transfer can be left to the kernel;
-// nil if there is none.
-func spliceTo(dst io.Writer) tcp.Socket {
+// spliceOn leaves a bulk transfer to the kernel as long as it is one, if both ends
+// are sockets.
+func spliceOn(dst io.Writer, src tcp.Socket) (total int64, err error) {
 	if v, ok := dst.(*verdict); ok {
 		dst = v.fixedUpstream()
 	}
-	c, _ := dst.(tcp.Socket)
-	return c
+	if to, ok := dst.(tcp.Socket); ok {
+		return splice(to, src, splicePatience)
+	}
+	return 0, nil
 }
 
 // splice relays in the kernel while much moves. It returns without an error
