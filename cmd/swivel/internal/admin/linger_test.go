@@ -20,11 +20,11 @@ func TestLongBodyGotAResetInsteadOfAnAnswer(t *testing.T) {
 		head   string
 		status int
 	}{
-		"declared":  {path + " HTTP/1.1\r\n" + shown + isJSON + length, 413},
-		"chunked":   {path + " HTTP/1.1\r\n" + shown + isJSON + "Transfer-Encoding: chunked\r\n", 413},
-		"no JSON":   {path + " HTTP/1.1\r\n" + shown + length, 415},
-		"no token":  {path + " HTTP/1.1\r\n" + isJSON + length, 401},
-		"no path":   {"/api/v1/nothing HTTP/1.1\r\n" + shown + isJSON + length, 404},
+		"declared":   {path + " HTTP/1.1\r\n" + shown + isJSON + length, 413},
+		"chunked":    {path + " HTTP/1.1\r\n" + shown + isJSON + "Transfer-Encoding: chunked\r\n", 413},
+		"no JSON":    {path + " HTTP/1.1\r\n" + shown + length, 415},
+		"no token":   {path + " HTTP/1.1\r\n" + isJSON + length, 401},
+		"no path":    {"/api/v1/nothing HTTP/1.1\r\n" + shown + isJSON + length, 404},
 		"asks first": {path + " HTTP/1.1\r\n" + shown + isJSON + length + "Expect: 100-continue\r\n", 413},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -64,10 +64,7 @@ func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease 
 		case a := <-r.arrivals:
 			r.running--
 			if a.err == nil {
-				if plan.Hedge {
-					x.loop.recent.add(x.Age(a.lease))
-				}
-				x.pool.Won(a.lease, time.Now())
+				r.won(a.lease)
 				return a.value, a.lease, nil
 			}
 			if stop := r.failed(ctx, a, patience.end); stop != nil {
@@ -75,15 +72,8 @@ func Run[T any](ctx context.Context, x *Exchange, plan Plan[T]) (value T, lease 
 			}
 			patience.begin(r.patience())
 		case <-patience.timer.C:
-			switch {
-			case patience.ended():
-				if plan.Hedge { // a plain request may be with its target by now
-					return value, nil, x.spent(true)
-				}
-				r.late = true
-			case !patience.heldUp():
-				r.overtake()
-				patience.begin(r.patience())
+			if stop := r.waited(patience); stop != nil {
+				return value, nil, stop
 			}
 		case <-r.life.Done(): // and not ctx's, whose channel would stay as long as a tunnel does
 			r.collect()
@@ -159,6 +149,30 @@ func (r *race[T]) start(lease *pool.Lease) {
 		value, err := r.plan.Try(&r.life, lease)
 		r.arrivals <- arrival[T]{lease, value, err}
 	})
+}
+
+// won notes that an attempt serves.
+func (r *race[T]) won(lease *pool.Lease) {
+	if r.plan.Hedge {
+		r.x.loop.recent.add(r.x.Age(lease))
+	}
+	r.x.pool.Won(lease, time.Now())
+}
+
+// waited does what is due when patience is over: that with the attempt, or that
+// with all of them. Its result is not nil when the exchange is over.
+func (r *race[T]) waited(patience *patience) error {
+	switch {
+	case patience.ended():
+		if r.plan.Hedge { // a plain request may be with its target by now
+			return r.x.spent(true)
+		}
+		r.late = true
+	case !patience.heldUp():
+		r.overtake()
+		patience.begin(r.patience())
+	}
+	return nil
 }
 
 // leaseTime is what an attempt takes at most. A tunnel's client may take as long
