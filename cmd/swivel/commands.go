@@ -147,7 +147,14 @@ func (c *configCheckCmd) Run(s streams) error {
 	if len(cfg.Proxies) > 0 || !config.Misread(err, "proxies") { // else there may well be one
 		lists, listErr = daemon.LookAtLists(cfg.Proxies, cfg.BreakerSettings(), cfg.DB)
 	}
+	var own []*pool.Spec
+	if err == nil && listErr == nil { // else it is not known where it will listen
+		own, listErr = lists.DropSelf(cfg)
+	}
 	warnOfVariables(s.out, s)
+	for _, p := range own {
+		_, _ = fmt.Fprintf(s.out, "warning: %s is not used: its address, %s, is swivel's own\n", p.Label(), p.Address())
+	}
 	for _, skipped := range lists.Skipped {
 		_, _ = fmt.Fprintln(s.out, skipped.Error())
 	}

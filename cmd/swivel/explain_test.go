@@ -83,3 +83,11 @@ func TestExplainWithoutAnybodyToAsk(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", code, out.String(), errOut.String())
 	}
 }
+
+func TestExplainOfAListTookSwivelItselfForAProxy(t *testing.T) {
+	list := write(t, "proxies.txt", "192.0.2.1:1 name=other\n127.0.0.1:8484 name=oops\n")
+	code, out, errOut := explain(t, "127.0.0.1:8484", "--proxies", list, "--db", ":memory:")
+	if code != exitOK || strings.Contains(out, "oops") || !strings.Contains(out, "other") || !strings.Contains(out, "508") {
+		t.Errorf("exit code %d: %s%s", code, out, errOut)
+	}
+}

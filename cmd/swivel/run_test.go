@@ -64,7 +64,7 @@ func TestFlagsWinOverEnvironmentOverFileOverDefaults(t *testing.T) {
 }
 
 func TestUsersAreCheckedWithEverythingElse(t *testing.T) {
-	list, users := write(t, "proxies.txt", "127.0.0.1:1\n"), write(t, "users", "alice:s3cret\n")
+	list, users := write(t, "proxies.txt", "192.0.2.1:1\n"), write(t, "users", "alice:s3cret\n")
 	code, _, errOut := check(t, map[string]string{"SWIVEL_LIMITS_CLIENT_RATE": "-1"},
 		"--proxies", list, "--users-file", users, "--user", "bob:s3cret", "--user", "carol", "--admin", "0.0.0.0:1")
 	want := []string{"admin: ", "limits.client_rate: ", "users: entry 1: ", "users: entry 2: ", "users_file: " + users + ": line 1: "}
@@ -83,7 +83,7 @@ func TestUsersAreCheckedWithEverythingElse(t *testing.T) {
 }
 
 func TestCertificateIsCheckedWithEverythingElse(t *testing.T) {
-	list := write(t, "proxies.txt", "127.0.0.1:1\n")
+	list := write(t, "proxies.txt", "192.0.2.1:1\n")
 	cert, key := certtest.Pair(t, "swivel.test", time.Time{}, time.Date(2020, 1, 2, 3, 4, 0, 0, time.UTC))
 	_, other := certtest.Pair(t, "other.test", time.Time{}, time.Now().Add(time.Hour))
 	certFile, keyFile, otherFile := write(t, "cert.pem", string(cert)), write(t, "key.pem", string(key)), write(t, "other.pem", string(other))
@@ -212,5 +212,36 @@ func TestCheckAcceptsAKeptListAsAStartDoes(t *testing.T) {
 	}
 	if code, _, errOut := check(t, nil, "--proxies", vendor.URL, "--db", ":memory:"); code != exitUsage || !strings.Contains(errOut, "503") {
 		t.Errorf("exit code %d: %s", code, errOut)
+	}
+}
+
+func TestCheckPassedAListedProxyThatIsSwivelItself(t *testing.T) {
+	const other = "192.0.2.1:1\n"
+	for _, test := range []struct {
+		list, listen, admin string
+		own                 string // the warning's beginning
+	}{
+		{other + "127.0.0.1:8484 name=oops\n", "127.0.0.1:8484", "off", "oops is not used: its address, 127.0.0.1:8484, is swivel's own"},
+		{other + "u:s3cret@localhost:8484\n", "127.0.0.1:8484", "off", "localhost:8484 is not used"},
+		{other + "127.0.0.1:8484\n", "localhost:8484", "off", "127.0.0.1:8484 is not used"},
+		{other + "127.0.0.1:8485\n", "127.0.0.1:8484", "127.0.0.1:8485", "127.0.0.1:8485 is not used"},
+		{other + "[::1]:8484\n", ":8484", "off", "[::1]:8484 is not used"},
+		{other + "127.0.0.1:8485\n", "127.0.0.1:8484", "off", ""},
+		{other + "127.0.0.2:8484\n", "127.0.0.1:8484", "off", ""},
+		{other + "127.0.0.1:1\n", "127.0.0.1:0", "off", ""},
+	} {
+		code, out, errOut := check(t, map[string]string{"SWIVEL_ALLOW_OPEN_PROXY": "true"}, "--listen", test.listen, "--admin", test.admin, "--proxies", write(t, "proxies.txt", test.list))
+		want := "ok: 2 proxies,"
+		if test.own != "" {
+			want = "ok: 1 proxy,"
+		}
+		warned := strings.HasPrefix(out, "warning: "+test.own) && strings.Count(out, "\n") == 2
+		if code != exitOK || !strings.Contains(out, want) || warned != (test.own != "") || strings.Contains(out, "s3cret") {
+			t.Errorf("%q on %s: exit code %d: %s%s", test.list, test.listen, code, out, errOut)
+		}
+	}
+	code, out, errOut := check(t, nil, "--listen", "127.0.0.1:8484", "--proxies", write(t, "proxies.txt", "127.0.0.1:8484\n"))
+	if code != exitUsage || errOut != "swivel: proxies: the only proxies listed are swivel itself\n" || strings.Contains(out, "ok: ") {
+		t.Errorf("nobody else: exit code %d: %s%s", code, out, errOut)
 	}
 }

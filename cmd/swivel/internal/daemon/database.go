@@ -37,7 +37,7 @@ func (d *Daemon) openPool(ctx context.Context, lists Lists, open storeOpener) er
 	specs, dropped := withoutSelf(lists.Specs, d.self)
 	logSelf(d.log, dropped)
 	if len(specs) == 0 {
-		return &ListError{errors.New("proxies: the only proxies listed are swivel itself")}
+		return &ListError{errOnlySelf}
 	}
 	salt, err := d.salted(ctx, specs)
 	if err != nil {

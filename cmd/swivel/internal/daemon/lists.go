@@ -2,12 +2,9 @@ package daemon
 
 import (
 	"fmt"
-	"net/netip"
-	"slices"
 	"strings"
 
 	"swivel/breaker"
-	"swivel/cmd/swivel/internal/front"
 	"swivel/pool"
 	"swivel/pool/spelling"
 	"swivel/pool/upstream"
@@ -132,19 +129,4 @@ func (c caFaults) of(path string) error {
 		c[path] = fault
 	}
 	return fault
-}
-
-// withoutSelf drops proxies that are this process's own listeners: a request
-// sent there would come back for ever.
-func withoutSelf(specs []*pool.Spec, self front.Self) (kept, dropped []*pool.Spec) {
-	kept = specs[:0]
-	for i := range specs {
-		samePort := func(at netip.AddrPort) bool { return at.Port() == specs[i].Port }
-		if slices.ContainsFunc(self, samePort) && self.Holds(specs[i].Address()) {
-			dropped = append(dropped, specs[i])
-			continue
-		}
-		kept = append(kept, specs[i])
-	}
-	return kept, dropped
 }

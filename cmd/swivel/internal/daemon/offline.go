@@ -34,7 +34,7 @@ func Offline(ctx context.Context, cfg config.Config, log *eventlog.Log) (*Daemon
 	if err != nil {
 		return nil, err
 	}
-	d := &Daemon{cfg: cfg, log: log, guard: auth.NewGuard(users), rules: rules}
+	d := &Daemon{cfg: cfg, log: log, guard: auth.NewGuard(users), rules: rules, self: selfOf(cfg)}
 	if err := d.openPool(ctx, lists, openSQLite); err != nil {
 		return nil, errors.Join(fmt.Errorf("without a daemon (leave --proxies off to ask one that runs): %w", err), d.close())
 	}
