@@ -2,6 +2,7 @@ package pool
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -17,19 +18,37 @@ type table struct {
 	comma   rune
 	columns []string // what each means, "" for nothing
 	ignored []string // the names of those
+	header  []string // as it is written: files that were put together have it again
 }
 
-// tableOf recognises a header: names of columns, separated by one of the usual
-// characters, that tell where the proxies are.
-func tableOf(line string) (t table, ok bool) {
-	for _, comma := range ",;\t|" {
+// separators are the usual ones.
+const separators = ",;\t|"
+
+// separatorLine recognises the first line of a CSV file that tells Excel what stands
+// between its fields: sep=; for a semicolon. It returns the separators that a header
+// may have, and the length of the line, 0 if there is none.
+func separatorLine(start []byte) (among string, length int) {
+	end := bytes.IndexByte(start, '\n') + 1
+	line := strings.Trim(string(start[:end]), "\"\r\n")
+	if len(line) != len("sep=;") || !strings.EqualFold(line[:4], "sep=") || !strings.Contains(separators, line[4:]) {
+		return separators, 0
+	}
+	return line[4:], end
+}
+
+// tableOf recognises a header: names of columns, separated by one of the characters,
+// that tell where the proxies are.
+func tableOf(line, separators string) (t table, ok bool) {
+	for _, comma := range separators {
 		names := strings.Split(line, string(comma))
 		t = table{comma: comma}
 		for _, name := range names {
 			meaning, known := columnName(name)
-			if !known {
+			if name = strings.Trim(name, ` "`+"\r\n"); !known {
 				meaning = ""
-				t.ignored = append(t.ignored, nameKey(strings.Trim(name, ` "`+"\r\n")))
+			}
+			if !known && name != "" {
+				t.ignored = append(t.ignored, nameKey(name))
 			}
 			t.columns = append(t.columns, meaning)
 		}
@@ -44,7 +63,7 @@ func tableOf(line string) (t table, ok bool) {
 // readTable reads the rows of a CSV file whose header is the next line. A row
 // that cannot be used is skipped, columns that mean nothing here are ignored.
 func (l *List) readTable(r *bufio.Reader, t table, env Env) error {
-	end := &lastByte{r: r}
+	end, before := &lastByte{r: r}, l.Lines
 	rows := csv.NewReader(end)
 	rows.Comma, rows.Comment = t.comma, '#'
 	rows.FieldsPerRecord, rows.LazyQuotes, rows.ReuseRecord = -1, true, true
@@ -63,17 +82,33 @@ func (l *List) readTable(r *bufio.Reader, t table, env Env) error {
 			return fmt.Errorf("read the proxy list: %w", err)
 		}
 		if bad != nil {
-			l.Lines = bad.Line
+			l.Lines = before + bad.Line
 			l.skip(errors.New("the row is not CSV"))
 			continue
 		}
-		if l.Lines, _ = rows.FieldPos(0); !header {
+		line, _ := rows.FieldPos(0)
+		l.Lines = before + line
+		switch {
+		case header:
+			t.header = slices.Clone(fields)
+		case !slices.Equal(fields, t.header) && !isRule(fields):
 			l.addRow(t, fields, env)
 		}
 	}
 }
 
+// isRule reports whether a row is the line below the header of a table in Markdown.
+func isRule(fields []string) bool {
+	if len(fields) == 0 || !strings.Contains(fields[len(fields)/2], "--") {
+		return false
+	}
+	return !slices.ContainsFunc(fields, func(f string) bool { return strings.Trim(f, " -:") != "" })
+}
+
 func (l *List) addRow(t table, fields []string, env Env) {
+	for len(fields) > len(t.columns) && fields[len(fields)-1] == "" {
+		fields = fields[:len(fields)-1] // a separator at the end of each row
+	}
 	if len(fields) > len(t.columns) {
 		l.skip(errFields)
 		return

@@ -3,6 +3,7 @@ package pool
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -17,6 +18,22 @@ func utf16Order(start []byte) binary.ByteOrder {
 		return binary.LittleEndian
 	case strings.HasPrefix(string(start), "\xfe\xff"):
 		return binary.BigEndian
+	}
+	return nil
+}
+
+// otherFile returns an error if a list that begins so is a file of a kind that has
+// to be saved as text first.
+func otherFile(start []byte) error {
+	for _, kind := range [...]struct{ start, advice string }{
+		{"PK\x03\x04", "this is a workbook or a zip archive, no text: save it as CSV, or unpack it"},
+		{"\xd0\xcf\x11\xe0", "this is a workbook or a document, no text: save it as CSV"},
+		{"\x1f\x8b", "this is compressed with gzip: unpack it"},
+		{"{\\rtf", "this is a document (RTF): save it as plain text"},
+	} {
+		if strings.HasPrefix(string(start), kind.start) {
+			return errors.New(kind.advice)
+		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"bytes"
 	"encoding/base64"
 	"math"
 	"net/netip"
@@ -16,6 +17,8 @@ var fuzzSeeds = []string{
 	"socks5://us3r:s3cret@h.example", "what://us3r:s3cret@h:1", "http://us3r:s3c%zzret@h:1", "http://us3r:s3cret@h:x",
 	"socks5 h 1080 us3r s3cret", "h:1-3 weight=2 tag=\"a b\" rotating # x", "http://h:1/?a=s3cret@b", "socks4://us3r%00:s3cret@h:1",
 	"\ufeffhttp://${PROXY_USER}:${NO}@h:1/", "h:1:us3r:s3 cret weight=s3cret", "# x", "h:1 open_timeout=2m colour=s3cret", "h:1:us3r:my s3cret=", "s3cret://x@h:1", "h:1:us3r:s3 s3cret=x", "u-country-{country}-session-{session}:{{city}}{x}@h:1-3 country=fr", "socks5://{{{random}}}:{city@h",
+	"192.0.2.1\t80", "192.0.2.1 80 us3r s3cret", "2001:db8::1 80 DE elite s3cret SOCKS4/5 weight=2", "h.example 1-3 US socks5 # x",
+	"192.0.2.1,80,us3r,s3cret", "- us3r:s3cret@h:1", "h:1@us3r:s3cret", "http_proxy=http://us3r:s3cret@h:1", "us3r:s3cret@h:1<br>",
 }
 
 // named finds where s3cret or us3r stands as what a message may name: a variable.
@@ -46,6 +49,9 @@ func FuzzParseList(f *testing.F) {
 	f.Add([]byte(strings.Join(fuzzSeeds, "\n")))
 	f.Add([]byte("h:1\r\nh:1/\r\n\r\n" + fuzzSeeds[1]))
 	f.Add([]byte("ip;port;user;pass;x\n192.0.2.1;1-3;us3r;s3cret;1\n\"a\nb\";s3cret\n"))
+	f.Add([]byte("sep=;\r\nip;port;pass\r\n192.0.2.1;1;s3cret;\r\nip;port;pass\r\n"))
+	f.Add([]byte("# x\r192.0.2.1:1:us3r:s3cret\r192.0.2.2\t80\tDE\telite s3cret\r\n"))
+	f.Add([]byte("|ip|port|\n|---|:-:|\n|192.0.2.1|1|\n"))
 	f.Add([]byte("proxy,weight\nus3r:s3cret@h:1,2\n# x\n,s3cret\n"))
 	f.Add([]byte(`["us3r:s3cret@h:1",{"host":"h","port":1,"user":"us3r","tags":["a"],"x":{}},7,{"url":"s3cret"}]`))
 	f.Add([]byte(`{"data":[{"ip":"h","port":"1","protocols":["http","socks5"],"type":["elite",{}]},{"ip":"h","port":"2","type":"SOCKS4/5"}]}`))
@@ -56,9 +62,15 @@ func FuzzParseList(f *testing.F) {
 		if (err == nil) == (len(list.Specs) == 0) {
 			t.Errorf("%d specs and %v", len(list.Specs), err)
 		}
-		_, table := tableOf(firstLine([]byte(strings.TrimPrefix(string(text), "\ufeff"))))
+		export := utf16Order(text) != nil
 		start := []byte(strings.TrimPrefix(string(text), "\ufeff"))
-		export := table || isJSON(start) || isClash(start) || isBase64(start)
+		if endsWithCR(start[:min(look, len(start))]) {
+			text = bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
+			start = []byte(strings.TrimPrefix(string(text), "\ufeff"))
+		}
+		separators, length := separatorLine(start[:min(look, len(start))])
+		_, table := tableOf(firstLine(start[length:]), separators)
+		export = export || table || isJSON(start[length:]) || isClash(start[length:]) || isBase64(start)
 		if inside, ok := decodeBase64(string(start)); ok {
 			text = append(text, inside...)
 		}

@@ -64,8 +64,8 @@ type Template struct {
 	Names []string // of the placeholders, without braces
 }
 
-// ParseList reads a proxy list, one proxy a line as ParseLine has it, with LF
-// or CRLF line ends. Lines that it cannot use are skipped and reported, exact
+// ParseList reads a proxy list, one proxy a line as ParseLine has it, with LF,
+// CRLF or CR line ends. Lines that it cannot use are skipped and reported, exact
 // duplicates merged as Merge does.
 //
 // A list that begins as a JSON array, as a configuration of Clash, or with the
@@ -99,6 +99,10 @@ func (l *List) readAny(r *bufio.Reader, parser *lineParser) error {
 			return err
 		}
 	}
+	start, _ = r.Peek(look)
+	if err := otherFile(start); err != nil {
+		return err
+	}
 	if start, _ := r.Peek(len(mark)); string(start) == mark {
 		_, _ = r.Discard(len(mark))
 	}
@@ -114,13 +118,23 @@ const look = 4 << 10
 // readText is read for what is not in base64.
 func (l *List) readText(r *bufio.Reader, parser *lineParser) error {
 	start, _ := r.Peek(look) // an error comes again when it is read
+	if endsWithCR(start) {
+		r = bufio.NewReaderSize(crLines{r}, maxLine)
+		start, _ = r.Peek(look)
+	}
+	separators, length := separatorLine(start)
+	if length > 0 {
+		_, _ = r.Discard(length)
+		start = start[length:]
+		l.Lines++
+	}
 	switch {
 	case isJSON(start):
 		return l.readJSON(r, parser)
 	case isClash(start):
 		return l.readClash(r, parser.env)
 	}
-	if t, ok := tableOf(firstLine(start)); ok {
+	if t, ok := tableOf(firstLine(start), separators); ok {
 		return l.readTable(r, t, parser.env)
 	}
 	return l.readLines(r, parser)
