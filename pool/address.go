@@ -54,6 +54,11 @@ func parseForms(text string, fallback uint16) (address, error) {
 	if vendor, colonErr := parseColons(text, 0); colonErr == nil {
 		return vendor, nil
 	}
+	if err == errPort || err == errNoPort {
+		if _, reversed := parseEndpoint(text[:at], 0); reversed == nil {
+			return address{}, errReversed
+		}
+	}
 	return a, err
 }
 

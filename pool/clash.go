@@ -52,7 +52,7 @@ func (l *List) readClash(r io.Reader, env Env) error {
 	}
 	// What yaml says of errors may quote the file.
 	if err := yaml.Unmarshal(text, &file); err != nil {
-		return errors.New("the YAML is malformed" + yamlLine.ReplaceAllString(yamlLine.FindString(err.Error()), " at$0"))
+		return errors.New("the YAML is malformed" + yamlLine.ReplaceAllString(yamlLine.FindString(err.Error()), " at$0") + yamlReason)
 	}
 	if file.Proxies == nil {
 		return errNotClash
@@ -72,6 +72,9 @@ func (l *List) readClash(r io.Reader, env Env) error {
 	l.Lines = strings.Count(strings.TrimRight(string(text), "\n"), "\n") + 1
 	return nil
 }
+
+// yamlReason tells who has written no YAML why it was read as such.
+const yamlReason = ": a list that begins with a word, a colon and a blank is read as a configuration of Clash"
 
 var yamlLine = regexp.MustCompile(` line [0-9]{1,9}`)
 

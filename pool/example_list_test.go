@@ -38,7 +38,7 @@ func TestExampleListShowsEveryForm(t *testing.T) {
 		"\nproxy-a.example:8080\n", "\n[2001:db8::1]:8080\n", "\nproxy-b.example:8080:user:", "\n[2001:db8::2]:8080:user:",
 		"\nuser:password:proxy-c", "\nuser:p%40ss@proxy-d", "\nhttp://proxy-e.example\n", "\nhttps://user:password@",
 		"\nsocks4://", "\nsocks4a://", "\nsocks5://user:password@", "\nsocks5h://", "\nsocks://[", "\nsocks5://proxy-k.example:1080:user:",
-		"\nsocks5://user:password:", "\nsocks5 proxy-m.example 1080\n", "\nsocks5 proxy-n.example 1080 user password\n", "\nuser@proxy-o",
+		"\nsocks5://user:password:", "\nsocks5 proxy-m.example 1080\n", "\nsocks5 proxy-n.example 1080 user password\n", "\nproxy-u.example 8080\n", " DE elite SOCKS5\n", "\nuser@proxy-o",
 		":10001-10010:", "${PROXY_PASSWORD}", "{session}", "{country}", "{region}", "{city}", "{random}", " rotating\n", `city="`, " # ",
 	} {
 		if !strings.Contains(text, form) {

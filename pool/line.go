@@ -20,11 +20,13 @@ var errControl = errors.New("the line holds a control byte: it is no text, or no
 //	host:port:user:pass           scheme://host:port:user:pass
 //	user:pass@host:port           scheme://user:pass@host
 //	user:pass:host:port           socks5 host port [user pass]
+//	host port [column ...]
 //
 // with http for a missing scheme and, where a scheme is written, its default
 // port for a missing one. An IPv6 host stands in brackets. A range of ports, as
 // in host:10001-10010, gives one Spec for each; they share their Tags.
-// A user without a password has an empty one.
+// A user without a password has an empty one. Of the columns, which tables of free
+// lists have, only the name of a protocol is used, and what could be a login is refused.
 //
 // In the forms with an @ user and password are percent-decoded once; in those
 // with colons or blanks they are taken as they are. ${NAME} in either is

@@ -10,14 +10,20 @@ var (
 	errNoPassword = errors.New("a user behind the port needs a password behind it")
 )
 
-// address takes the address: one word, or proxychains' several.
+// address takes the address: one word, or the several of proxychains and tables.
 func (w *words) address() (address, error) {
 	first := w.next()
-	scheme, ok := lookupScheme(first)
-	if !ok {
-		return parseAddress(first)
+	if scheme, ok := lookupScheme(first); ok {
+		return w.proxychains(scheme)
 	}
-	return w.proxychains(scheme)
+	a, err := parseAddress(first)
+	if err == nil {
+		return a, nil
+	}
+	if a, ok, err := w.columns(first); ok {
+		return a, err
+	}
+	return address{}, w.advice(first, err)
 }
 
 // proxychains reads what follows the scheme in "socks5 host port [user pass]",

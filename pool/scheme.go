@@ -69,6 +69,9 @@ func lookupScheme(name string) (Scheme, bool) {
 // scheme is left alone: it may be a password. found says whether there was one.
 func cutScheme(text string) (scheme Scheme, rest string, found bool, err error) {
 	name, rest, found := strings.Cut(text, "://")
+	if found && isAssignment(name) {
+		return HTTP, "", false, errInFront
+	}
 	if !found || !schemeLike(name) {
 		return HTTP, text, false, nil
 	}

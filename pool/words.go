@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	errBareWord = errors.New("a word behind the address is no key=value: quote values that hold blanks")
+	errBareWord = errors.New("a word behind the address is no key=value: quote values that hold blanks, write a login as host:port:user:pass, put # in front of a comment")
 	errQuote    = errors.New("a quoted value does not end, or goes on behind its quote")
 )
 
