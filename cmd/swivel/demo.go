@@ -25,10 +25,11 @@ func (c *demoCmd) Run(s streams) error {
 	if err != nil {
 		return err
 	}
-	log, err := eventlog.New(s.errOut, cfg.Log.Format, cfg.Log.Level)
+	log, err := eventlog.NewBuffered(s.errOut, cfg.Log.Format, cfg.Log.Level)
 	if err != nil {
 		return usageError{err}
 	}
+	defer log.Close()
 	logVariables(log, s)
 	ctx, cancel := untilSignal()
 	defer cancel()

@@ -147,12 +147,11 @@ func logVariables(log *eventlog.Log, s streams) {
 
 // serve runs a daemon until a signal. Reloads read the configuration again.
 func serve(ctx context.Context, cfg config.Config, again func() (config.Config, error), sockets systemd.Sockets, s streams) error {
-	lines := eventlog.NewBuffer(s.errOut)
-	defer lines.Close()
-	log, err := eventlog.New(lines, cfg.Log.Format, cfg.Log.Level)
+	log, err := eventlog.NewBuffered(s.errOut, cfg.Log.Format, cfg.Log.Level)
 	if err != nil {
 		return usageError{err}
 	}
+	defer log.Close()
 	log.TakeLibraries()
 	logVariables(log, s)
 	// From here on: a SIGHUP that comes while the lists are read for the first time

@@ -49,6 +49,7 @@ func (d *Daemon) build() {
 	d.metrics = metrics.New(metrics.Sources{
 		Pool: d.pool, Journal: d.journal.Stats, RetryBudget: d.loop.RetryBudget,
 		Connections: func() int { return d.front.Connections() },
+		LinesLost:   d.log.Lost,
 		Fleet:       d.Fleet,
 	})
 	d.started = time.Now()

@@ -11,12 +11,11 @@ import (
 
 // BenchmarkExchange is the line of a plain request that its first proxy served.
 func BenchmarkExchange(b *testing.B) {
-	lines := NewBuffer(io.Discard)
-	defer lines.Close()
-	log, err := New(lines, "json", "info")
+	log, err := NewBuffered(io.Discard, "json", "info")
 	if err != nil {
 		b.Fatal(err)
 	}
+	defer log.Close()
 	p := pool.New([]*pool.Spec{{Host: "192.0.2.1", Port: 3128, Weight: 1}}, pool.Options{}, time.Now()).Proxies()[0]
 	x := Exchange{
 		ID: "0123456789abcdef", Kind: "plain", Client: "127.0.0.1:50000", Method: "GET", Target: "example.test:80", Status: 200,

@@ -7,6 +7,7 @@
 package eventlog
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,7 @@ import (
 type Log struct {
 	zerolog.Logger              // lets everything through
 	level          atomic.Int32 // zerolog's; below it nothing is written
+	lines          *buffer      // nil: each is written at once
 }
 
 // SetLevel makes another level the lowest that is written.
@@ -62,11 +64,33 @@ func (l *Log) from(level zerolog.Level) *zerolog.Event {
 func init() { zerolog.TimeFieldFormat = "2006-01-02T15:04:05.000Z07:00" }
 
 // New returns a log that writes to w as "json" or as lines for a "console", from
-// the given level up ("debug", "info", "warn", "error").
+// the given level up ("debug", "info", "warn", "error"). Who logs waits for w.
 func New(w io.Writer, format, level string) (*Log, error) {
+	return newLog(zerolog.SyncWriter(w), format, level)
+}
+
+// NewBuffered is New for a daemon: nobody who logs ever waits for w. Lines are
+// written together, within 20 ms, and lost when w stalls and some megabytes of them
+// wait already; a line says where, and how many. Close is to be called in the end.
+func NewBuffered(w io.Writer, format, level string) (*Log, error) {
+	lines := newBuffer(w, func(lost uint64) []byte {
+		var line bytes.Buffer
+		if log, err := New(&line, format, "warn"); err == nil { // as below
+			log.Warn().Uint64("lost", lost).Msg("lines are missing here: who reads the log did not keep up")
+		}
+		return line.Bytes()
+	})
+	l, err := newLog(lines, format, level)
+	if err != nil {
+		return nil, err
+	}
+	l.lines = lines
+	return l, nil
+}
+
+func newLog(w io.Writer, format, level string) (*Log, error) {
 	l := new(Log)
 	err := l.SetLevel(level)
-	w = zerolog.SyncWriter(w)
 	switch format {
 	case "json":
 	case "console":
@@ -79,6 +103,22 @@ func New(w io.Writer, format, level string) (*Log, error) {
 	}
 	l.Logger = zerolog.New(w).With().Timestamp().Logger()
 	return l, nil
+}
+
+// Close writes what waits to be written, but gives a stalled reader no more than a
+// second.
+func (l *Log) Close() {
+	if l.lines != nil {
+		l.lines.close()
+	}
+}
+
+// Lost is how many lines there was no room for so far.
+func (l *Log) Lost() uint64 {
+	if l.lines == nil {
+		return 0
+	}
+	return l.lines.allLost.Load()
 }
 
 // Exchange is one client request, as its log line shows it.

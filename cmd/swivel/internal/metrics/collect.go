@@ -38,6 +38,7 @@ var (
 	journalDropped = desc("journal_dropped_records_total", "States that were refused because they make no sense.")
 	retryBudget    = desc("retry_budget_tokens", "Retries and second requests that may be made at once.")
 	connections    = desc("connections", "Clients that are connected.")
+	logLost        = desc("log_lines_lost_total", "Lines of the log that were not written because its reader did not keep up.")
 	localOutage    = desc("local_outage", "1 while all proxies seem to fail because of this machine's network.")
 
 	breakerState  = desc("breaker_state", "State of a proxy's breaker: 0 closed, 1 half open, 2 open. Only in pools of up to 1,000.", "proxy")
@@ -52,7 +53,7 @@ func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		exchangesTotal, bytesTotal, attemptsTotal, canaryTotal, transitionsTotal[0], transitionsTotal[1], skippedTotal,
 		redirectedExchanges, redirectedAttempts, redirectedFailures, reloadsTotal, reloadSuccess,
-		journalPending, journalLag, journalWritten, journalFailed, journalDropped, retryBudget, connections, localOutage,
+		journalPending, journalLag, journalWritten, journalFailed, journalDropped, retryBudget, connections, logLost, localOutage,
 		breakerState, poolProxies, inFlight, sessions, pausedProxies,
 		fleetUp, fleetAlone, fleetInstances, fleetSilence, fleetBehind, fleetLeases, fleetPending, fleetLag, fleetCalls, fleetFailed, fleetTold, fleetLearnt,
 	} {
@@ -152,6 +153,7 @@ func (m *Metrics) collectDaemon(out output, now time.Time) {
 	out.counter(journalDropped, j.Dropped)
 	out.gauge(retryBudget, m.sources.RetryBudget(now))
 	out.gauge(connections, float64(m.sources.Connections()))
+	out.counter(logLost, m.sources.LinesLost())
 	outage := 0.0
 	if m.sources.Pool.LocalOutage() {
 		outage = 1

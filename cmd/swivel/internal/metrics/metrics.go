@@ -33,6 +33,7 @@ type Sources struct {
 	Journal     func() storage.Stats
 	RetryBudget func(now time.Time) float64
 	Connections func() int
+	LinesLost   func() uint64               // of the log
 	Fleet       func() (fleet.Status, bool) // false: there is none
 }
 

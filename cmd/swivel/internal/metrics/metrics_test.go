@@ -34,6 +34,7 @@ func newMetrics(t testing.TB, lines ...string) (*Metrics, *pool.Pool) {
 		Journal:     func() storage.Stats { return storage.Stats{Pending: 3, Failures: 2, Lag: 1500 * time.Millisecond} },
 		RetryBudget: func(time.Time) float64 { return 499.5 },
 		Connections: func() int { return 7 },
+		LinesLost:   func() uint64 { return 11 },
 		Fleet: func() (fleet.Status, bool) {
 			return fleet.Status{Up: true, Instances: 3, Leases: 2, Behind: -time.Second, Failures: 4}, true
 		},
@@ -108,6 +109,7 @@ func TestWhatHappenedIsCounted(t *testing.T) {
 		`swivel_journal_failed_writes_total 2`,
 		`swivel_retry_budget_tokens 499.5`,
 		`swivel_connections 7`,
+		`swivel_log_lines_lost_total 11`,
 		`swivel_reloads_total{result="success"} 1`,
 		`swivel_reloads_total{result="refused"} 1`,
 		`swivel_reload_last_success_timestamp_seconds 1.77e+09`,
