@@ -44,7 +44,8 @@ func isSeparated(word string) bool {
 	if end < 0 {
 		return false
 	}
-	_, err := parseEndpoint(strings.Trim(word[:end], `'"([{}])`), 1)
+	_, head, _, _ := cutScheme(strings.Trim(word[:end], `'"([{}])`))
+	_, err := parseEndpoint(head, 1)
 	return err == nil
 }
 

@@ -66,7 +66,8 @@ func TestLineThatIsNoAddressSaysWhatItIs(t *testing.T) {
 	for line, want := range map[string]error{
 		"192.0.2.1,8080,us3r,s3cret": errSeparated, "192.0.2.1;8080": errSeparated, "192.0.2.1:80,192.0.2.2:80": errSeparated, "192.0.2.1:80;": errSeparated,
 		"['192.0.2.1:80', '192.0.2.2:80']": errSeparated, "socks5|192.0.2.1|80": errSeparated,
-		"<!DOCTYPE html>": errMarkup, "192.0.2.1:80<br/>": errMarkup, "<td>192.0.2.1</td><td>80</td>": errMarkup,
+		"http://192.0.2.1:80, http://192.0.2.2:80": errSeparated,
+		"<!DOCTYPE html>":                          errMarkup, "192.0.2.1:80<br/>": errMarkup, "<td>192.0.2.1</td><td>80</td>": errMarkup,
 		"- 192.0.2.1:80": errInFront, "1. us3r:s3cret@h:1": errInFront, "PROXY 192.0.2.1:80": errInFront,
 		"http_proxy=http://us3r:s3cret@h:1": errInFront, "export HTTPS_PROXY=http://h:1": errInFront,
 		"192.0.2.1: 80": errApart, "192.0.2.1 : 80": errApart, "us3r:s3cret @ h:1": errApart,

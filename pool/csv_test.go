@@ -46,6 +46,16 @@ func TestTableWithMoreThanRowsLostThem(t *testing.T) {
 	}
 }
 
+func TestColumnWithAnotherNameWasNotTold(t *testing.T) {
+	_, err := ParseList(strings.NewReader("Address;Port number;Typ\n192.0.2.1;80;http\n"), nil)
+	if err == nil || !strings.Contains(err.Error(), `mean nothing here: "Port number", "Typ"`) {
+		t.Error(err)
+	}
+	if list := parseText(t, "IP:Port,Country\n192.0.2.1:80,DE\n"); shown(list.Specs) != "http://192.0.2.1:80 DE" {
+		t.Error(shown(list.Specs))
+	}
+}
+
 func TestFileThatIsNoTextSaysWhatToDo(t *testing.T) {
 	for start, want := range map[string]string{
 		"PK\x03\x04\x14\x00": "save it as CSV", "\xd0\xcf\x11\xe0\xa1": "save it as CSV", "\x1f\x8b\x08": "unpack", `{\rtf1\ansi`: "plain text",

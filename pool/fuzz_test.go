@@ -75,7 +75,8 @@ func FuzzParseList(f *testing.F) {
 			text = append(text, inside...)
 		}
 		if err != nil {
-			checkReason(t, string(text), err.Error())
+			reason, _, _ := strings.Cut(err.Error(), "; columns that mean nothing here") // these are named
+			checkReason(t, string(text), reason)
 		}
 		want := strings.Count(string(text), "\n")
 		if list.Unfinished {

@@ -99,7 +99,7 @@ func unknownKey(key string) error {
 // nameKey returns the name of a field for a message, unless it does not look like
 // one: then it may be anything.
 func nameKey(key string) string {
-	if len(key) > 32 || strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") != "" {
+	if len(key) > 32 || strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-. ") != "" {
 		return "that is no word"
 	}
 	return strconv.Quote(key)

@@ -210,6 +210,9 @@ func (l *List) noProxies() error {
 	if n := len(l.Skipped) - len(reasons); n > 0 {
 		more = fmt.Sprintf("; and %d more", n)
 	}
+	if len(l.Ignored) > 0 {
+		more += "; columns that mean nothing here: " + strings.Join(l.Ignored[:min(shown, len(l.Ignored))], ", ")
+	}
 	return fmt.Errorf("%w: read %s, refused %d: %s%s",
 		ErrNoProxies, spelling.Counted(l.Lines, "line", "lines"), len(l.Skipped), strings.Join(reasons, "; "), more)
 }

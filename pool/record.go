@@ -33,6 +33,7 @@ type field struct{ name, value string }
 // list line calls otherwise.
 var columnNames = map[string]string{
 	"proxy": "address", "url": "address", "uri": "address", "server": "address", "address": "address", "proxy_url": "address",
+	"ip:port": "address", "host:port": "address",
 	"scheme": "scheme", "protocol": "scheme", "proxy_type": "scheme",
 	"protocols": "protocols", "type": "type",
 	"host": "host", "hostname": "host", "ip": "host", "ip_address": "host", "proxy_address": "host", "proxy_host": "host",
