@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -78,10 +79,28 @@ func run(args []string, env func(string) (string, bool), out, errOut io.Writer) 
 	}
 	ctx, err := parser.Parse(args)
 	if err != nil {
-		_, _ = fmt.Fprintf(errOut, "swivel: %v\nTry 'swivel --help'.\n", err)
+		_, _ = fmt.Fprintf(errOut, "swivel: %v\n%s\n", err, whereToLook(err))
 		return exitUsage
 	}
 	return report(errOut, ctx.Run(streams{os.Stdin, env, os.Environ(), out, errOut}))
+}
+
+// whereToLook is what to try after arguments that cannot be used: the help of the
+// command that they are for.
+func whereToLook(err error) string {
+	command := ""
+	var wrong *kong.ParseError
+	if errors.As(err, &wrong) {
+		for _, step := range wrong.Context.Path {
+			if step.Command != nil {
+				command = step.Command.Path() + " "
+			}
+		}
+		if args := wrong.Context.Args; command == "" && len(args) > 0 && strings.HasPrefix(args[0], "-") {
+			return "Flags come behind a command, such as 'swivel serve'. Try 'swivel --help'."
+		}
+	}
+	return "Try 'swivel " + command + "--help'."
 }
 
 // usageError is a problem that the user has to mend in arguments or

@@ -245,3 +245,23 @@ func TestCheckPassedAListedProxyThatIsSwivelItself(t *testing.T) {
 		t.Errorf("nobody else: exit code %d: %s%s", code, out, errOut)
 	}
 }
+
+func TestArgumentsThatCannotBeUsedNameTheHelpThatTells(t *testing.T) {
+	none := func(string) (string, bool) { return "", false }
+	for args, want := range map[string]string{
+		"":                     "Try 'swivel --help'.",
+		"serv":                 "Try 'swivel --help'.",
+		"--listen 127.0.0.1:1": "Flags come behind a command, such as 'swivel serve'. Try 'swivel --help'.",
+		"serve --lisen x":      "Try 'swivel serve --help'.",
+		"config":               "Try 'swivel config --help'.",
+		"config print --x":     "Try 'swivel config print --help'.",
+		"pause a":              "Try 'swivel pause --help'.",
+		"completion zz":        "Try 'swivel completion --help'.",
+	} {
+		var out, errOut strings.Builder
+		code := run(strings.Fields(args), none, &out, &errOut)
+		if code != exitUsage || !strings.HasPrefix(errOut.String(), "swivel: ") || !strings.HasSuffix(errOut.String(), "\n"+want+"\n") {
+			t.Errorf("swivel %s: exit code %d: %s", args, code, errOut.String())
+		}
+	}
+}
