@@ -80,7 +80,10 @@ func (b *Breaker) Resume(s Settings, snap Snapshot, random func() float64, now t
 func (m *machine) restored(snap Snapshot, n moment) instant {
 	left := n.ahead(snap.NextTest)
 	if snap.State == HalfOpen || left <= 0 {
-		return max(n.past(snap.NextTest), never+1) // a rest without an end is over, but not closed
+		if over := n.past(snap.NextTest); over != never {
+			return over
+		}
+		return n.at // over since nobody knows when, which is no time to show or to store
 	}
 	longest := m.settings.Value().MaxOpenTimeout
 	if snap.Rule == RuleRefused {

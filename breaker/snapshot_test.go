@@ -115,6 +115,21 @@ func TestRestIsClampedWhateverTheClockDid(t *testing.T) {
 	}
 }
 
+// Such a row is another program's. Since the end of the rest was before all
+// times, it was told and stored as one 292 years ahead.
+func TestRestWithoutAnEndIsOverNow(t *testing.T) {
+	for _, state := range []breaker.State{breaker.Open, breaker.HalfOpen} {
+		k := &rig{t: t, b: breaker.Restore(plain(), breaker.Snapshot{State: state}, nil, start), now: start}
+		k.wantState(breaker.Open)
+		k.wait(time.Minute)
+		if got := k.b.Snapshot(k.now).NextTest; !got.Equal(start) || !k.b.Due(k.now) {
+			t.Errorf("%v: due %v, rest over at %v, want %v", state, k.b.Due(k.now), got, start)
+		}
+		k.restart(0) // or a reload
+		k.wantRest(0)
+	}
+}
+
 func TestJitterOfARestIsNotClampedAway(t *testing.T) {
 	for _, c := range []struct{ left, want time.Duration }{
 		{16 * time.Minute, 16 * time.Minute},                // within maximum and jitter
