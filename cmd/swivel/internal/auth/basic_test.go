@@ -31,6 +31,21 @@ func TestBasicCredentials(t *testing.T) {
 	}
 }
 
+// A password that is not checked must not hide the name, which says what proxy
+// the client wants.
+func TestTheNameIsReadWhateverThePasswordIs(t *testing.T) {
+	for value, want := range map[string]string{
+		"Basic " + encode("a-country-de:x"):   "a-country-de",
+		"Basic " + encode("a-country-de"):     "a-country-de",
+		"basic " + encode("a-country-de:x\n"): "a-country-de",
+		"Basic " + encode(":x"):               "", "Basic": "", "Basic !!!": "", "Bearer abc": "", "": "",
+	} {
+		if got := Name(value); got != want {
+			t.Errorf("%q: %q, want %q", value, got, want)
+		}
+	}
+}
+
 func FuzzBasic(f *testing.F) {
 	for _, s := range []string{"Basic dXNlcjE6czNjcmV0", "bAsIc  dXNlcjE6czNjcmV0", "Basic", "Basic !!!", "Bearer x", "Basic Og==", "Basic AAA="} {
 		f.Add(s)

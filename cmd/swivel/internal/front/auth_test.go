@@ -237,6 +237,7 @@ func TestWithoutUsersOnlyTheKeysAreRead(t *testing.T) {
 	r.start(r.proxy(tunnels).addr())
 	for credentials, status := range map[string]int{
 		"scraper-prod:x": 200, ":": 200, "scraper-session-a1:": 200, "scraper-country-us-planet-x:x": 400,
+		"scraper-country-us-planet-x": 400, "scraper-country-us-planet-x:x\n": 400, // by hand, with base64
 	} {
 		c := r.dial()
 		c.send(connectWith(basic(credentials)))

@@ -45,14 +45,15 @@ const (
 // callerOf reads who sends an HTTP request: Proxy-Authorization, and the fields
 // with routing keys. None of them is passed on.
 func (f *Front) callerOf(fields http1.Fields) (who caller, refused *reply.Error) {
-	user, password, err := auth.Basic(fields.Get("Proxy-Authorization"))
-	if f.Guard.Required() {
-		switch {
-		case fields.Count("Proxy-Authorization") > 1:
-			return caller{}, reply.BadRequest(400, "more than one Proxy-Authorization field")
-		case err != nil, user == "" && password == "":
-			return caller{}, reply.AuthRequired(wantPassword)
-		}
+	credentials := fields.Get("Proxy-Authorization")
+	user, password, err := auth.Basic(credentials)
+	switch {
+	case !f.Guard.Required():
+		user = auth.Name(credentials)
+	case fields.Count("Proxy-Authorization") > 1:
+		return caller{}, reply.BadRequest(400, "more than one Proxy-Authorization field")
+	case err != nil, user == "" && password == "":
+		return caller{}, reply.AuthRequired(wantPassword)
 	}
 	if who, refused = f.authenticate(user, password); refused == nil {
 		refused = who.readFields(fields)
