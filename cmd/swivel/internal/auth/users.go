@@ -54,8 +54,8 @@ func (u *Users) readFile(file string) (problems []error) {
 	before, n := u.Len(), 0
 	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
 		n++
-		line = strings.TrimRight(line, "\r\n")
-		if trimmed := strings.TrimSpace(line); trimmed == "" || trimmed[0] == '#' {
+		line = strings.TrimSpace(line) // what an editor leaves is no part of a name or a hash
+		if line == "" || line[0] == '#' {
 			continue
 		}
 		if err := u.add(line); err != nil {

@@ -31,7 +31,7 @@ func write(t testing.TB, text string) string {
 
 func TestUsersComeFromEntriesAndAFile(t *testing.T) {
 	bob := strings.Replace(entry(t, "bob", "s3cret"), "$2a$", "$2y$", 1) // as htpasswd writes it
-	u, err := Read([]string{entry(t, "alice", "a")}, write(t, "\ufeff# people\r\n\r\n"+bob+"\r\n"+entry(t, "bob-country", "c")))
+	u, err := Read([]string{entry(t, "alice", "a")}, write(t, "\ufeff# people\r\n\r\n"+bob+" \r\n\t"+entry(t, "bob-country", "c")))
 	if err != nil {
 		t.Fatal(err)
 	}
