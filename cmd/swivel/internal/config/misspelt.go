@@ -46,8 +46,12 @@ func keysOf(c Config) (keys []string) {
 }
 
 // meantKey says what to do about a key of the file that is unknown beside the known
-// ones: the nearest may be meant, or one of its name in a section.
+// ones: the nearest may be meant, or one of its name in a section. What is right but
+// for the dot is written as YAML has it.
 func meantKey(key string, known []string) string {
+	if section, name, dotted := strings.Cut(key, "."); dotted && slices.Contains(keysOf(Config{}), key) {
+		return "; write " + name + " indented in a line below " + section + ":"
+	}
 	if hint := meant(key, known); hint != "" {
 		return hint
 	}

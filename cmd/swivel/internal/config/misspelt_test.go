@@ -23,12 +23,12 @@ func TestVariablesThatChangeNothingAreNamed(t *testing.T) {
 }
 
 func TestMisspeltKeyIsToldTheRightOne(t *testing.T) {
-	_, err := Load(Default(), file(t, "breaker: {open_timout: 4}\nlistn: 127.0.0.1:1\nbrekar: {window: 1s}\nsomething: else\nopen_timeout: 1s\nmin_samples: 3\nlimits: {listen: x}\n"), environment{}.lookup)
+	_, err := Load(Default(), file(t, "breaker: {open_timout: 4}\nlistn: 127.0.0.1:1\nbrekar: {window: 1s}\nsomething: else\nopen_timeout: 1s\nmin_samples: 3\nlimits: {listen: x}\nbreaker.window: 5s\n"), environment{}.lookup)
 	for _, want := range []string{
 		"unknown key breaker.open_timout; is breaker.open_timeout meant?", "unknown key listn; is listen meant?",
 		"unknown key brekar; is breaker meant?", "unknown key something; swivel config print shows all that there are",
 		"unknown key open_timeout; is breaker.open_timeout meant?", "unknown key min_samples; is breaker.min_samples or segment.min_samples meant?",
-		"unknown key limits.listen; is listen meant?",
+		"unknown key limits.listen; is listen meant?", "unknown key breaker.window; write window indented in a line below breaker:",
 	} {
 		if err == nil || !strings.Contains(err.Error()+"\n", want) {
 			t.Errorf("no %q in %v", want, err)
