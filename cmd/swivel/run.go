@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -178,8 +179,12 @@ func serve(ctx context.Context, cfg config.Config, again func() (config.Config, 
 	reloads := make(chan os.Signal, 1)
 	signal.Notify(reloads, syscall.SIGHUP)
 	defer signal.Stop(reloads)
-	d, err := daemon.Open(ctx, cfg, sockets, log)
-	if err != nil {
+	d, err := open(ctx, cfg, sockets, log)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		log.Info().Msg("stopped before it served")
+		return nil
+	case err != nil:
 		return err
 	}
 	d.ReadConfigWith(again)
@@ -196,4 +201,32 @@ func serve(ctx context.Context, cfg config.Config, again func() (config.Config, 
 		}
 	}()
 	return d.Run(ctx)
+}
+
+// openPatience is what a start has to end by itself once a signal has come.
+const openPatience = time.Second
+
+// open opens the daemon until ctx ends: not everything that a start waits for, such
+// as a list that is a pipe, hears of that. What it had begun ends with the process.
+func open(ctx context.Context, cfg config.Config, sockets systemd.Sockets, log *eventlog.Log) (*daemon.Daemon, error) {
+	type opened struct {
+		d   *daemon.Daemon
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		d, err := daemon.Open(ctx, cfg, sockets, log)
+		done <- opened{d, err}
+	}()
+	select {
+	case o := <-done:
+		return o.d, o.err
+	case <-ctx.Done():
+	}
+	select {
+	case o := <-done:
+		return o.d, o.err
+	case <-time.After(openPatience):
+		return nil, ctx.Err()
+	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,10 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"swivel/cmd/swivel/internal/certificate/certtest"
+	"swivel/cmd/swivel/internal/config"
+	"swivel/cmd/swivel/internal/systemd"
 )
 
 // check runs "config check" and returns the exit code and what it printed.
@@ -263,5 +267,35 @@ func TestArgumentsThatCannotBeUsedNameTheHelpThatTells(t *testing.T) {
 		if code != exitUsage || !strings.HasPrefix(errOut.String(), "swivel: ") || !strings.HasSuffix(errOut.String(), "\n"+want+"\n") {
 			t.Errorf("swivel %s: exit code %d: %s", args, code, errOut.String())
 		}
+	}
+}
+
+// A service manager that stops swivel while it still waits for its list took that
+// for a failure, and if the list is a pipe, waited for half a minute.
+func TestStopDuringTheStartIsNoFailure(t *testing.T) {
+	asked := make(chan struct{}, 1)
+	vendor := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		<-r.Context().Done()
+	}))
+	defer vendor.Close()
+	pipe := filepath.Join(t.TempDir(), "list")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range []string{vendor.URL, pipe} {
+		cfg := config.Default()
+		cfg.Proxies, cfg.DB, cfg.Listen, cfg.Admin = []string{list}, ":memory:", "127.0.0.1:0", "off"
+		ctx, stop := context.WithCancel(t.Context())
+		if list == pipe {
+			stop()
+		} else {
+			go func() { <-asked; stop() }()
+		}
+		began := time.Now()
+		if err := serve(ctx, cfg, nil, systemd.Sockets{}, streams{errOut: io.Discard}); err != nil || time.Since(began) > 10*time.Second {
+			t.Errorf("%s: %v after %v", list, err, time.Since(began))
+		}
+		stop()
 	}
 }
