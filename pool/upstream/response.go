@@ -53,6 +53,9 @@ func (resp *Response) readHead(r *Request) error {
 		case resp.Status >= 200 || resp.Status == 101:
 			resp.Framing, err = resp.Response.Framing(r.Method)
 			resp.Body.Reset(s.br, resp.Framing)
+			if resp.Framing.Kind == http1.Chunked {
+				resp.Body.Without(resp.Fields.Nominated())
+			}
 			return err
 		case r.Interim != nil:
 			r.Interim(&resp.Response)

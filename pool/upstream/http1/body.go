@@ -16,6 +16,7 @@ type Body struct {
 	began   bool  // chunked: the first size line was read
 	err     error
 	trailer Fields
+	drop    func(name string) bool // of the trailer
 }
 
 // NewBody returns the body that follows in br.
@@ -32,6 +33,10 @@ func (b *Body) Reset(br *bufio.Reader, f Framing) {
 		b.err = io.EOF
 	}
 }
+
+// Without has Trailer leave out the fields that drop likes, besides those that belong
+// in no trailer. It holds until the next Reset; nil drops nothing.
+func (b *Body) Without(drop func(name string) bool) { b.drop = drop }
 
 // Ended says whether the body was read to its end, so that the next message
 // may follow on the connection.
@@ -186,7 +191,7 @@ func (b *Body) readTrailer() error {
 		switch {
 		case err != nil && b.framing.strict:
 			return ErrChunk
-		case err == nil && !notInTrailer(f.Name):
+		case err == nil && !notInTrailer(f.Name) && (b.drop == nil || !b.drop(f.Name)):
 			b.trailer = append(b.trailer, f)
 		}
 	}

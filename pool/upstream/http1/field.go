@@ -102,6 +102,17 @@ func (f Fields) passed(dst Fields, framing Framing, switching bool) Fields {
 	return dst
 }
 
+// Nominated says of a name whether it is that of a field that Connection names and
+// that is therefore not passed on, be it in the trailer (RFC 9110 section 7.6.1).
+// It is nil if Connection names none.
+func (f Fields) Nominated() func(name string) bool {
+	set := f.nominated()
+	if set == nil {
+		return nil
+	}
+	return func(name string) bool { return set[strings.ToLower(name)] }
+}
+
 // nominated returns the fields that Connection names, in lower case; nil for
 // the options that every message has, which name nothing. A set, because a
 // head can hold a thousand fields and a list as long as itself.

@@ -18,6 +18,9 @@ const maxHeld = 64 << 10
 // has to be waited for. False: there is no request to serve.
 func (x *exchange) takeBody() bool {
 	x.body.Reset(x.Reader, x.Framing)
+	if x.Framing.Kind == http1.Chunked {
+		x.body.Without(keptFrom(x.Head.Fields))
+	}
 	small := x.Framing.Kind == http1.NoBody || x.Framing.Kind == http1.Length && x.Framing.Length <= maxHeld
 	if !small || x.Framing.Length > 0 && x.Head.Minor > 0 && x.Head.Fields.Count("Expect") > 0 {
 		return true

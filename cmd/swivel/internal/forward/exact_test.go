@@ -99,6 +99,18 @@ var rows = []row{
 		post + "Transfer-Encoding: chunked\n\nabcdetrailer X-Sum: 1\n", ok, ok, false,
 	},
 	{
+		"fields that Connection names stay behind in a trailer too",
+		post + "Connection: X-Hop\nTransfer-Encoding: chunked\n\n3\nabc\n0\nx-hop: 1\nX-Sum: 1\n\n",
+		post + "Transfer-Encoding: chunked\n\nabctrailer X-Sum: 1\n",
+		"HTTP/1.1 200 OK\nConnection: X-Hop\nTransfer-Encoding: chunked\n\n2\nhi\n0\nx-hop: 1\nX-Sum: 1\n\n",
+		"HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n2\nhi\n0\nX-Sum: 1\n\n", false,
+	},
+	{
+		"fields meant for swivel are not passed on in a trailer",
+		post + "Transfer-Encoding: chunked\n\n3\nabc\n0\nx-swivel-session: abc\nX-Swivelling: 1\n\n",
+		post + "Transfer-Encoding: chunked\n\nabctrailer X-Swivelling: 1\n", ok, ok, false,
+	},
+	{
 		"an HTTP/1.0 client needs no Host and its connection ends",
 		"GET http://site.test/ HTTP/1.0\nX-A: 1\n\n", "GET http://site.test/ HTTP/1.1\nHost: site.test\nX-A: 1\n\n",
 		ok, "HTTP/1.1 200 OK\nContent-Length: 2\nConnection: close\n\nhi", true,

@@ -138,7 +138,7 @@ func withHost(fields http1.Fields, host string, minor int) http1.Fields {
 			f.Value, found = host, true
 		case minor == 0 && strings.EqualFold(f.Name, "Expect"):
 			continue
-		case len(f.Name) >= 9 && strings.EqualFold(f.Name[:9], "X-Swivel-"):
+		case isSwivels(f.Name):
 			continue
 		}
 		out = append(out, f)
@@ -147,6 +147,18 @@ func withHost(fields http1.Fields, host string, minor int) http1.Fields {
 		out = slices.Insert(out, 0, http1.Field{Name: "Host", Value: host})
 	}
 	return out
+}
+
+// isSwivels says whether a field is meant for swivel and not for the target.
+func isSwivels(name string) bool {
+	return len(name) >= 9 && strings.EqualFold(name[:9], "X-Swivel-")
+}
+
+// keptFrom says of a name whether it may not be in the trailer of a request with
+// these fields in its head.
+func keptFrom(head http1.Fields) func(name string) bool {
+	nominated := head.Nominated()
+	return func(name string) bool { return isSwivels(name) || nominated != nil && nominated(name) }
 }
 
 // absoluteForm is the target as an HTTP proxy understands it: some clients ask

@@ -23,3 +23,20 @@ func TestEmptyHostFieldIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// RFC 9112 section 3.2 leaves no choice about a second one, whatever the method.
+func TestCONNECTWithTwoHostFieldsWasServed(t *testing.T) {
+	r := newRig(t)
+	p := r.proxy(tunnels)
+	r.start(p.addr())
+	c := r.dial()
+	c.send("CONNECT site.test:443 HTTP/1.1\r\nHost: site.test:443\r\nHost: site.test:443\r\n\r\n")
+	resp, body := c.reply()
+	if resp.StatusCode != 400 {
+		t.Errorf("status %s", resp.Status)
+	}
+	checkRefusal(t, resp, body, "bad_request")
+	if all, _ := p.accepted(); all != 0 {
+		t.Errorf("the proxy saw %d connections", all)
+	}
+}

@@ -15,6 +15,9 @@ import (
 func (c *client) connect(r *request) {
 	target, refused := connectTarget(c.req.Target)
 	if refused == nil {
+		refused = oneHost(&c.req)
+	}
+	if refused == nil {
 		refused = c.check(target)
 	}
 	if refused != nil {

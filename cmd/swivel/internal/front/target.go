@@ -149,10 +149,10 @@ func isPort(s string) bool {
 // section 3.2). What it says is then replaced by the target's own host. An empty one
 // is for targets without a host, of which there are none here.
 func checkHost(r *http1.Request) *reply.Error {
-	n := r.Fields.Count("Host")
-	switch {
-	case n > 1:
-		return reply.BadRequest(400, "more than one Host field")
+	if refused := oneHost(r); refused != nil {
+		return refused
+	}
+	switch n := r.Fields.Count("Host"); {
 	case n == 0 && r.Minor > 0:
 		return reply.BadRequest(400, "the Host field is missing")
 	case n == 0:
@@ -160,6 +160,15 @@ func checkHost(r *http1.Request) *reply.Error {
 	}
 	if _, _, refused := splitAuthority(r.Fields.Get("Host")); refused != nil {
 		return reply.BadRequest(400, "the Host field is malformed")
+	}
+	return nil
+}
+
+// oneHost refuses a second Host field, be it an equal one. It is all that is asked
+// of the Host of a CONNECT: there are clients that send none, or any.
+func oneHost(r *http1.Request) *reply.Error {
+	if r.Fields.Count("Host") > 1 {
+		return reply.BadRequest(400, "more than one Host field")
 	}
 	return nil
 }
