@@ -221,16 +221,30 @@ func (x *Exchange) Again(now time.Time) bool {
 			return x.hasTried(home, len(x.attempts))
 		}
 	}
-	fresh, again := v.usable.Load(), false
+	again := false
 	for i := range x.attempts {
-		m := x.attempts[i].Proxy
-		if x.hasTried(m, i) || !m.usable() {
-			continue
-		}
-		fresh--
-		again = again || x.skip(v, m, now) == InUse
+		again = again || x.skip(v, x.attempts[i].Proxy, now) == InUse && x.attempts[i].Proxy.usable()
 	}
-	return again && fresh <= 0
+	return again && x.allTried(v)
+}
+
+// AllTried says that the exchange has tried everybody who can be picked.
+func (x *Exchange) AllTried() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	_, v := x.view()
+	return x.allTried(v)
+}
+
+// allTried is AllTried. x.mu is held.
+func (x *Exchange) allTried(v *view) bool {
+	fresh := v.usable.Load()
+	for i := range x.attempts {
+		if m := x.attempts[i].Proxy; m.usable() && !x.hasTried(m, i) {
+			fresh--
+		}
+	}
+	return fresh <= 0
 }
 
 // hasTried says whether one of the first attempts was the proxy's. x.mu is held.

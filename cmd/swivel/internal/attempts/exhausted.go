@@ -156,9 +156,10 @@ func (r *race[T]) lastResort() bool {
 	return r.x.loop.Settings.OnExhausted == Direct && r.last.Spec.Scheme != pool.Direct && r.direct()
 }
 
-// direct makes the attempt without a proxy.
+// direct makes the attempt without a proxy: where nobody is left to be tried, also
+// beyond the number of attempts.
 func (r *race[T]) direct() bool {
-	if r.late || r.x.launched == r.x.loop.Settings.Attempts {
+	if r.late || r.x.launched >= r.x.loop.Settings.Attempts && !r.x.pool.AllTried() {
 		return false
 	}
 	r.start(r.x.pool.Direct(time.Now()))

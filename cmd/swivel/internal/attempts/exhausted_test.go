@@ -200,6 +200,35 @@ func TestDirectIsForWhenAllProxiesFailed(t *testing.T) {
 	}
 }
 
+// With as many proxies as attempts, or one that was tried again until they were
+// spent, no attempt was left for the way without a proxy.
+func TestDirectIsLeftWhenTheAttemptsAreSpentOnAllProxies(t *testing.T) {
+	for _, c := range []struct {
+		proxies int
+		direct  bool
+	}{{1, true}, {limits.Attempts, true}, {limits.Attempts + 1, false}} {
+		s := limits
+		s.OnExhausted = Direct
+		loop, _ := newLoop(t, c.proxies, s)
+		x := loop.Begin(pool.Request{ID: "id", Target: "example.test:443"})
+		tries := 0
+		lease, err := run(context.Background(), x, func(_ context.Context, l *pool.Lease) error {
+			if tries++; l.Spec.Scheme != pool.Direct {
+				return fails(pool.HandshakeClosed)
+			}
+			return nil
+		})
+		if direct := err == nil && lease.Proxy.ID == "direct"; direct != c.direct || tries < limits.Attempts {
+			t.Errorf("%d proxies: direct %v, %v after %d tries", c.proxies, direct, err, tries)
+		}
+		if err == nil {
+			x.Reached(lease, pool.FirstByte, time.Second)
+			lease.Release()
+		}
+		x.End()
+	}
+}
+
 func TestDirectIsTriedOnce(t *testing.T) {
 	s := limits
 	s.OnExhausted = Direct

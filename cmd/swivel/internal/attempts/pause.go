@@ -28,7 +28,7 @@ func pauseAfter(attempts int) time.Duration {
 // when the client has left meanwhile. Nothing is to be on the way.
 func (r *race[T]) pause(end time.Time) bool {
 	x, now := r.x, time.Now()
-	if r.late || x.launched == x.loop.Settings.Attempts || !x.pool.Again(now) {
+	if r.late || x.launched >= x.loop.Settings.Attempts || !x.pool.Again(now) {
 		return true
 	}
 	d := pauseAfter(x.launched)

@@ -88,7 +88,7 @@ type race[T any] struct {
 	plan     Plan[T]
 	life     lifetime.Context // of the attempts
 	follows  lifetime.Hook    // the client's context
-	arrivals chan arrival[T]
+	arrivals chan arrival[T]  // has room for all attempts, and for the one without a proxy
 	running  int
 	last     *pool.Lease
 	late     bool // the exchange's time is over: nothing more is tried
@@ -102,7 +102,7 @@ type arrival[T any] struct {
 }
 
 func newRace[T any](ctx context.Context, x *Exchange, plan Plan[T]) *race[T] {
-	r := &race[T]{x: x, plan: plan, arrivals: make(chan arrival[T], x.loop.Settings.Attempts), last: plan.After}
+	r := &race[T]{x: x, plan: plan, arrivals: make(chan arrival[T], x.loop.Settings.Attempts+1), last: plan.After}
 	r.follows = lifetime.AfterFunc(ctx, r.life.Cancel)
 	return r
 }
@@ -128,7 +128,7 @@ func (r *race[T]) first() bool {
 // launch starts an attempt through the next proxy; false when there is none.
 func (r *race[T]) launch() bool {
 	x, s := r.x, r.x.loop.Settings
-	if r.late || x.launched == s.Attempts {
+	if r.late || x.launched >= s.Attempts {
 		return false
 	}
 	lease, events, ok := x.pool.Next(time.Now(), r.x.loop.leaseTime(), r.plan.Probe)
