@@ -9,7 +9,7 @@ import (
 
 // HasProxyMark says whether a reply to a plain request was written by the
 // forward proxy itself and not by the target. Ask it about refusals and errors
-// (401, 402, 407, 429, 5xx): a proxy may well put its name on what it passes
+// (401, 402, 403, 407, 408, 429, 5xx): a proxy may well put its name on what it passes
 // on.
 //
 // The rule leans to "the target's", since a site's own 503 must not be held

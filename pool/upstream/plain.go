@@ -17,7 +17,7 @@ func (resp *Response) Signal(now time.Time) (pool.Signal, time.Duration) {
 	}
 	switch resp.Status {
 	case 407: // never an origin's: it is about the hop to the proxy
-	case 401, 402, 403, 429, 500, 502, 503, 504, 508:
+	case 401, 402, 403, 408, 429, 500, 502, 503, 504, 508:
 		if !HasProxyMark(resp.Fields) {
 			return pool.Response, 0
 		}

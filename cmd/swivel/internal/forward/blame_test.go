@@ -37,6 +37,11 @@ var ownPages = []struct {
 		"handshake_gateway ignored", breaker.Closed,
 	},
 	{
+		"a request that did not reach it in time",
+		"HTTP/1.1 408 Request Timeout\r\nServer: squid/6.6\r\nX-Squid-Error: ERR_LIFETIME_EXP 0\r\nContent-Length: 2\r\n\r\nno",
+		"handshake_gateway ignored", breaker.Closed,
+	},
+	{
 		"too many requests",
 		"HTTP/1.1 429 Slow down\r\nServer: squid/6.6\r\nX-Squid-Error: ERR_LIMIT 0\r\nRetry-After: 60\r\nContent-Length: 2\r\n\r\nno",
 		"handshake_throttled throttled", breaker.Open,

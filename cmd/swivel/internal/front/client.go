@@ -153,9 +153,17 @@ func (c *client) speaksHTTP() bool {
 	case socks.Version4:
 		c.refuse(newRequest("socks4"), reply.BadRequest(400, "SOCKS4 is not served here: use socks5h:// or an http:// proxy URL"))
 	case tlsHandshake:
-		c.refuse(newRequest("plain"), reply.BadRequest(400, "this port speaks no TLS: use an http:// proxy URL"))
+		c.refuse(newRequest("plain"), c.refusedTLS())
 	default:
 		return true
 	}
 	return false
+}
+
+// refusedTLS is for who begins with TLS where HTTP or SOCKS5 is expected.
+func (c *client) refusedTLS() *reply.Error {
+	if c.front.TLS != nil {
+		return reply.BadRequest(400, "TLS within TLS is not spoken here: ask with CONNECT first")
+	}
+	return reply.BadRequest(400, "this port speaks no TLS: use an http:// proxy URL")
 }

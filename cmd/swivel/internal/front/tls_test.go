@@ -99,6 +99,18 @@ func TestWhoSpeaksNoTLSIsToldSoInItsOwnWords(t *testing.T) {
 	}
 }
 
+func TestTLSWithinTLSWasToldThatThePortSpeaksNone(t *testing.T) {
+	speakTLS(t)
+	r := newRig(t)
+	r.start(r.closedPort())
+	c := r.dial()
+	c.send("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
+	resp, body := c.reply()
+	if resp.StatusCode != 400 || !strings.Contains(body, "TLS within TLS") || strings.Contains(body, "speaks no TLS") {
+		t.Errorf("%s: %q", resp.Status, body)
+	}
+}
+
 func TestHandshakeThatNeverEndsIsTimedOutAndHurtsNobody(t *testing.T) {
 	speakTLS(t)
 	r := newRig(t)
