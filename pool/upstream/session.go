@@ -25,6 +25,8 @@ type session struct {
 	conn      net.Conn
 	br        *bufio.Reader
 	since     time.Time // idle since
+	client    any       // whose it is, if it is pinned
+	pinned    bool      // it carries requests of that client only
 	reused    bool
 	heard     bool  // a byte of the response has come
 	sent      bool  // the request was sent, but for what the pump sends
@@ -78,6 +80,9 @@ func (s *session) quiet() bool {
 // roundTrip sends the request and reads up to the response's head. The end of
 // life ends the connection, until the response is closed.
 func (s *session) roundTrip(life context.Context, r *Request) (*Response, error) {
+	if pins(r.Fields) {
+		s.client, s.pinned = r.Client, true
+	}
 	resp := &Response{session: s, life: lifetime.AfterFunc(life, s.cut)}
 	err := s.send(r)
 	if s.sent = err == nil; !s.sent && !s.answeredEarly() {

@@ -58,6 +58,7 @@ type Request struct {
 	Source    BodySource  // of Body
 	Upgrade   bool        // the fields ask to switch protocols
 	Hops      int         // how many swivels it has passed
+	Client    any         // the client's connection, to tell it from others; comparable
 	// Interim gets each 1xx response (but 101) as it comes.
 	Interim func(*http1.Response)
 }
@@ -127,7 +128,7 @@ func tunnelled(p *pool.Spec, r *Request) bool {
 // knowing whether it was carried out.
 func (t *Transport) session(ctx context.Context, p *pool.Spec, r *Request) (*session, error) {
 	if r.Repeatable() && !r.Upgrade {
-		if s := t.take(keyOf(p, r)); s != nil {
+		if s := t.take(keyOf(p, r), r.Client); s != nil {
 			return s, nil
 		}
 	}
@@ -145,9 +146,9 @@ func (t *Transport) session(ctx context.Context, p *pool.Spec, r *Request) (*ses
 	return newSession(t, p, r, conn), nil
 }
 
-func (t *Transport) take(k key) *session {
+func (t *Transport) take(k key, client any) *session {
 	for {
-		s := t.pop(k)
+		s := t.pop(k, client)
 		if s == nil {
 			return nil
 		}
@@ -159,17 +160,17 @@ func (t *Transport) take(k key) *session {
 	}
 }
 
-func (t *Transport) pop(k key) *session {
+func (t *Transport) pop(k key, client any) *session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i := len(t.idle) - 1; i >= 0; i-- {
-		if s := t.idle[i]; s.key == k {
-			t.idle = slices.Delete(t.idle, i, i+1)
-			t.room.leave(1)
-			return s
-		}
+	i := t.find(k, client)
+	if i < 0 {
+		return nil
 	}
-	return nil
+	s := t.idle[i]
+	t.idle = slices.Delete(t.idle, i, i+1)
+	t.room.leave(1)
+	return s
 }
 
 // put keeps a connection for the next request. When there are too many, the

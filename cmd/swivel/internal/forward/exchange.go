@@ -196,7 +196,7 @@ func (x *exchange) prepare(header http.Header) {
 	x.out = upstream.Request{
 		Method: x.Head.Method, Absolute: absoluteForm(x.Head.Target), Origin: x.Origin,
 		Authority: x.Exchange.Target, Fields: withHost(merge(x.fields, header), x.Host, x.Head.Minor),
-		Framing: x.Framing, Held: x.held, Upgrade: x.upgrades(), Hops: x.Exchange.Hops, Source: &x.source, Interim: x.interim,
+		Framing: x.Framing, Held: x.held, Upgrade: x.upgrades(), Hops: x.Exchange.Hops, Client: x.Client, Source: &x.source, Interim: x.interim,
 	}
 	if x.held == nil {
 		x.out.Body = &x.body
