@@ -88,7 +88,8 @@ type Pool struct {
 
 // New returns a pool of the given members at the given time.
 func New(specs []*Spec, o Options, now time.Time) *Pool {
-	p := &Pool{options: o.filled(), probes: budget.New(0, 0, 0, now), memory: newMemory(), probeShare: budget.New(0.1, 1, 10, now)}
+	p := &Pool{options: o.filled(), memory: newMemory(), probeShare: budget.New(0.1, 1, 10, now)}
+	p.probes = budget.New(0, 0, 1, now) // one at once: of a pool that is all due, the first client is served too
 	p.outage.window = p.options.Breaker.Window
 	p.segments.options = p.options.Segment
 	p.freed = make(chan struct{}, 1)

@@ -56,6 +56,25 @@ func TestRestoredProxiesRestWhatIsLeft(t *testing.T) {
 	}
 }
 
+// A restart into a pool whose rests are over must not turn away who comes first, nor
+// have all of them tried at once.
+func TestFirstClientAfterARestartWasTurnedAwayThoughProxiesWereDue(t *testing.T) {
+	p := New(weighted(1, 1, 1), Options{Breaker: breaker.DefaultSettings(), ProbeRate: 5, Restore: func(ID) (breaker.Snapshot, bool) {
+		return breaker.Snapshot{State: breaker.Open, OpensInRow: 1, Rule: breaker.RuleRun, NextTest: epoch, LastChange: epoch.Add(-time.Minute)}, true
+	}}, epoch)
+	probes := 0
+	for range 3 {
+		x, _, _ := p.Begin(Request{ID: "r", Target: "example.test:443"}, epoch)
+		if l, _, ok := x.Next(epoch, time.Minute, true); ok && l.Probe {
+			probes++
+		}
+		x.End(epoch)
+	}
+	if probes != 1 {
+		t.Errorf("%d proxies were tried at the start, want 1", probes)
+	}
+}
+
 func TestRetryAfterIsTheSoonestProxy(t *testing.T) {
 	p := newTestPool(weighted(1, 1, 0))
 	if got := p.RetryAfter(epoch); got != 0 {
