@@ -70,8 +70,13 @@ func parse(address string) (*redis.Options, string, error) {
 		return nil, "", errors.New("want letters, digits, - and _ behind the #, as the name of the fleet")
 	}
 	options, err := redis.ParseURL(u.String())
-	if err != nil {
+	if err != nil || options.DB < 0 {
 		return nil, "", errAddress
+	}
+	if port := u.Port(); port != "" { // which the library does not look at
+		if _, err := net.LookupPort("tcp", port); err != nil {
+			return nil, "", errAddress
+		}
 	}
 	prefix := "swivel:"
 	if name != "" {

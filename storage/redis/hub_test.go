@@ -230,7 +230,7 @@ func TestServerThatCannotBeUsedIsSaidToBe(t *testing.T) {
 }
 
 func TestStrangeAddressIsRefusedWithoutRepeatingIt(t *testing.T) {
-	for _, address := range []string{"", "s3cret", "redis://", "http://h:1", "redis://:s3cret@h:99999x", "redis://:s3cret@h/0?nope=1", "redis://:s3cret@h#a b", "unix://", "redis://u:s3cret@h:1/x"} {
+	for _, address := range []string{"", "s3cret", "redis://", "http://h:1", "redis://:s3cret@h:99999x", "redis://:s3cret@h/0?nope=1", "redis://:s3cret@h#a b", "unix://", "redis://u:s3cret@h:1/x", "redis://:s3cret@h:99999", "redis://:s3cret@h:1/-1"} {
 		if err := redis.Check(address); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: %v", address, err)
 		}
