@@ -45,20 +45,31 @@ const (
 // callerOf reads who sends an HTTP request: Proxy-Authorization, and the fields
 // with routing keys. None of them is passed on.
 func (f *Front) callerOf(fields http1.Fields) (who caller, refused *reply.Error) {
-	credentials := fields.Get("Proxy-Authorization")
-	user, password, err := auth.Basic(credentials)
-	switch {
-	case !f.Guard.Required():
-		user = auth.Name(credentials)
-	case fields.Count("Proxy-Authorization") > 1:
-		return caller{}, reply.BadRequest(400, "more than one Proxy-Authorization field")
-	case err != nil, user == "" && password == "":
-		return caller{}, reply.AuthRequired(wantPassword)
+	user, password, refused := f.credentials(fields)
+	if refused != nil {
+		return caller{}, refused
 	}
 	if who, refused = f.authenticate(user, password); refused == nil {
 		refused = who.readFields(fields)
 	}
 	return who, refused
+}
+
+// credentials reads Proxy-Authorization. As long as nobody checks the password,
+// there may be any, and none is handed out.
+func (f *Front) credentials(fields http1.Fields) (user, password string, refused *reply.Error) {
+	value := fields.Get("Proxy-Authorization")
+	if !f.Guard.Required() {
+		return auth.Name(value), "", nil
+	}
+	if fields.Count("Proxy-Authorization") > 1 {
+		return "", "", reply.BadRequest(400, "more than one Proxy-Authorization field")
+	}
+	user, password, err := auth.Basic(value)
+	if err != nil || user == "" && password == "" {
+		return "", "", reply.AuthRequired(wantPassword)
+	}
+	return user, password, nil
 }
 
 // authenticate checks a user name, which may bear routing keys, and a password.

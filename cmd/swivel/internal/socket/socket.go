@@ -1,5 +1,6 @@
 // Package socket opens the sockets that swivel listens on, so that each is reached
-// under the addresses that were asked for and no others.
+// under the addresses that were asked for and no others, and ends their connections
+// so that the last answer is not lost.
 package socket
 
 import (
