@@ -2,7 +2,6 @@
 package deploy
 
 import (
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"swivel/pool/upstream/listentest"
 )
 
 const version = "1.2.3-test"
@@ -47,17 +48,12 @@ type image struct {
 
 func newImage(t *testing.T, program string) image {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
 	root, err := os.MkdirTemp("", "image") // not everybody can pass through a test's own folder
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(root) })
-	i := image{root: root, admin: ln.Addr().String(), jailed: os.Getuid() == 0}
+	i := image{root: root, admin: listentest.Reserved(t, "127.0.0.1").String(), jailed: os.Getuid() == 0}
 	shell(t, ".", `chmod 755 "$0"; mkdir -p "$0"/usr/bin "$0"/etc/swivel "$0"/var/lib/swivel; cp "$1" "$0"/usr/bin/
 		cp swivel.yaml "$0"/etc/swivel/; echo 127.0.0.1:1 >"$0"/etc/swivel/proxies.txt
 		[ "$(id -u)" != 0 ] || chown 10001:10001 "$0"/var/lib/swivel`, root, program)

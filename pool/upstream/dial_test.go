@@ -60,7 +60,7 @@ func withNames(d *Dialer, addrs ...string) *Dialer {
 func TestDialRefused(t *testing.T) {
 	leaktest.Watch(t)
 	for _, scheme := range []pool.Scheme{pool.HTTP, pool.HTTPS, pool.SOCKS4, pool.SOCKS5} {
-		_, err := patient().Tunnel(background(t), specFor(scheme, listentest.Closed(t), "user1:s3cret"), "a.test:80", 0)
+		_, err := patient().Tunnel(background(t), specFor(scheme, listentest.Reserved(t, "127.0.0.1"), "user1:s3cret"), "a.test:80", 0)
 		if SignalOf(err) != pool.DialRefused {
 			t.Errorf("%v: %v", scheme, err)
 		}
@@ -96,7 +96,7 @@ func TestAllAddressesAreTried(t *testing.T) {
 }
 
 func TestFirstFailureSpeaksForAllAddresses(t *testing.T) {
-	port := listentest.Closed(t).Port()
+	port := listentest.Reserved(t, "127.0.0.1").Port()
 	d := withNames(patient(), "127.0.0.1", "127.0.0.2")
 	_, err := d.Hop(background(t), &pool.Spec{Host: "proxy.test", Port: port})
 	if SignalOf(err) != pool.DialRefused {
@@ -113,7 +113,7 @@ func TestFirstFailureSpeaksForAllAddresses(t *testing.T) {
 // TestFullDescriptorTableIsALocalFault: the fault of this process must not ban
 // the pool.
 func TestFullDescriptorTableIsALocalFault(t *testing.T) {
-	addr := listentest.Closed(t)
+	addr := listentest.Reserved(t, "127.0.0.1")
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &old); err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func TestErrorsHoldNoCredentials(t *testing.T) {
 			_, _ = io.Copy(io.Discard, c)
 		})
 	}
-	gone := listentest.Closed(t)
+	gone := listentest.Reserved(t, "127.0.0.1")
 	for _, c := range []struct {
 		scheme pool.Scheme
 		addr   netip.AddrPort

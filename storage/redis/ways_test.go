@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"swivel/pool/upstream/listentest"
 	"swivel/storage"
 	"swivel/storage/redis/redistest"
 )
@@ -55,7 +56,7 @@ func TestServerIsReachedOverTLSAndOverASocket(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	cert, key := certificate(t, dir)
-	port, socket := redistest.FreePort(t), filepath.Join(dir, "s")
+	port, socket := listentest.Reserved(t, redistest.Host).Port(), filepath.Join(dir, "s")
 	redistest.Start(t, "--unixsocket", socket, "--tls-port", fmt.Sprint(port), "--tls-cert-file", cert, "--tls-key-file", key,
 		"--tls-ca-cert-file", cert, "--tls-auth-clients", "no")
 	secure := fmt.Sprintf("rediss://%s:%d", redistest.Host, port)

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"swivel/pool/upstream/listentest"
 )
 
 // toy is an upstream proxy inside the test, at an address that it keeps while
@@ -24,18 +26,10 @@ type toy struct {
 	conns    map[net.Conn]struct{}
 }
 
-// newToy returns a toy that nobody listens for yet. Its address differs from
-// 127.0.0.1, from which connections on loopback leave by themselves: so none
-// of those takes its port while it is free.
+// newToy returns a toy that nobody listens for yet.
 func newToy(t testing.TB, address string) *toy {
 	t.Helper()
-	y := &toy{conns: map[net.Conn]struct{}{}}
-	ln, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	y.hostPort = ln.Addr().String()
-	_ = ln.Close()
+	y := &toy{hostPort: listentest.Reserved(t, address).String(), conns: map[net.Conn]struct{}{}}
 	t.Cleanup(y.shut)
 	return y
 }

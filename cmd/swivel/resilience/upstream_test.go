@@ -9,13 +9,9 @@ import (
 	"sync"
 	"testing"
 	"time"
-)
 
-// upstreamAddress is where the upstreams listen. It differs from 127.0.0.1,
-// from which connections on loopback leave by themselves: so none of those
-// takes the port of an upstream that refuses for a while. Linux owns all of
-// 127.0.0.0/8 without any set-up.
-const upstreamAddress = "127.0.3.1"
+	"swivel/pool/upstream/listentest"
+)
 
 // upstream is a scripted proxy, and whatever target is asked for through it. It
 // keeps its port while it changes its script.
@@ -35,7 +31,7 @@ type upstream struct {
 // newUpstream returns one that listens and follows the script.
 func newUpstream(t *testing.T, name string, s script, l *ledger) *upstream {
 	t.Helper()
-	u := &upstream{name: name, hostPort: net.JoinHostPort(upstreamAddress, "0"), ledger: l, opening: map[net.Conn]struct{}{}}
+	u := &upstream{name: name, hostPort: listentest.Reserved(t, "127.0.0.1").String(), ledger: l, opening: map[net.Conn]struct{}{}}
 	u.follow(t, s)
 	t.Cleanup(func() {
 		u.refuse()
@@ -56,7 +52,7 @@ func (u *upstream) follow(t *testing.T, s script) (served <-chan struct{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		u.listener, u.hostPort = ln, ln.Addr().String()
+		u.listener = ln
 		u.serving.Go(func() { u.accept(ln) })
 	}
 	return u.served

@@ -113,7 +113,7 @@ func TestHalfCloseLetsTheAnswerThrough(t *testing.T) {
 
 // TestErrorsAreThoseOfPackageNet compares what both say of the same fault.
 func TestErrorsAreThoseOfPackageNet(t *testing.T) {
-	closed := listentest.Closed(t)
+	closed := listentest.Reserved(t, "127.0.0.1")
 	_, mine := Dial(t.Context(), closed, soon())
 	_, theirs := net.Dial("tcp", closed.String())
 	if !errors.Is(mine, syscall.ECONNREFUSED) || mine.Error() != theirs.Error() {

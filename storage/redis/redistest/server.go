@@ -16,10 +16,11 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"swivel/pool/upstream/listentest"
 )
 
-// Host is where servers listen. Connections on the loopback leave from 127.0.0.1, so
-// that none takes the port of a server that is to be started again.
+// Host is where servers listen.
 const Host = "127.0.0.78"
 
 // Server is a redis-server. Its methods fail the test rather than return errors.
@@ -37,21 +38,10 @@ type Server struct {
 // redis-server that is not installed fails the test.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
-	s := &Server{t: t, port: FreePort(t), args: args}
+	s := &Server{t: t, port: int(listentest.Reserved(t, Host).Port()), args: args}
 	s.Restart()
 	t.Cleanup(s.Kill)
 	return s
-}
-
-// FreePort returns a port of Host that nobody listens on.
-func FreePort(t testing.TB) int {
-	t.Helper()
-	ln, err := net.Listen("tcp", Host+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	return ln.Addr().(*net.TCPAddr).Port
 }
 
 // Addr is where the server listens.

@@ -123,7 +123,7 @@ func echoAtEnd(t *testing.T) (address string) {
 }
 
 func TestAnUnreachableTargetIsBlamedByTheToy(t *testing.T) {
-	resp, err := direct(t).Get("http://" + listentest.Closed(t).String() + "/")
+	resp, err := direct(t).Get("http://" + listentest.Reserved(t, "127.0.0.1").String() + "/")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,9 +140,9 @@ func TestTargetIsNeverReachedDirectly(t *testing.T) {
 	site := serve(t, normal, answering("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n", "direct"))
 	for name, specs := range map[string][]*pool.Spec{
 		"empty pool":   nil,
-		"dead proxy":   {spec(pool.HTTP, listentest.Closed(t))},
-		"dead SOCKS":   {spec(pool.SOCKS5, listentest.Closed(t))},
-		"many of them": {spec(pool.HTTP, listentest.Closed(t)), spec(pool.HTTPS, listentest.Closed(t)), spec(pool.SOCKS4, listentest.Closed(t))},
+		"dead proxy":   {spec(pool.HTTP, listentest.Reserved(t, "127.0.0.1"))},
+		"dead SOCKS":   {spec(pool.SOCKS5, listentest.Reserved(t, "127.0.0.1"))},
+		"many of them": {spec(pool.HTTP, listentest.Reserved(t, "127.0.0.1")), spec(pool.HTTPS, listentest.Reserved(t, "127.0.0.1")), spec(pool.SOCKS4, listentest.Reserved(t, "127.0.0.1"))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("HTTP_PROXY", "http://"+site.addr.String())

@@ -131,7 +131,7 @@ func TestLargeHeadsPassAndTooLargeOnesAreNamed(t *testing.T) {
 		c.serves()
 	})
 	t.Run("request beyond it", func(t *testing.T) {
-		r := newRig(t, limits{}, spec(0, listentest.Closed(t)))
+		r := newRig(t, limits{}, spec(0, listentest.Reserved(t, "127.0.0.1")))
 		c := r.dial()
 		c.write(crlf(get + "Cookie: " + strings.Repeat("x", 256<<10)))
 		c.refused("431", "bad_request")
@@ -149,7 +149,7 @@ func TestLargeHeadsPassAndTooLargeOnesAreNamed(t *testing.T) {
 }
 
 func TestAbsoluteHTTPSIsToldToUseCONNECT(t *testing.T) {
-	r := newRig(t, limits{}, spec(0, listentest.Closed(t)))
+	r := newRig(t, limits{}, spec(0, listentest.Reserved(t, "127.0.0.1")))
 	c := r.dial()
 	c.write("GET https://site.test:443/a HTTP/1.1\r\nHost: site.test\r\n\r\n")
 	head, body := c.response()

@@ -146,7 +146,7 @@ func TestPOSTMovesOnFromAProxyThatCannotBeReached(t *testing.T) {
 			mute := serve(t, normal, func(p *peer) { // a SOCKS proxy that hangs up
 				_, _ = p.br.Peek(1)
 			})
-			r := newRig(t, limits{}, s.spec(), spec(pool.HTTP, listentest.Closed(t)), spec(pool.SOCKS5, mute.addr), spec(pool.SOCKS4, mute.addr))
+			r := newRig(t, limits{}, s.spec(), spec(pool.HTTP, listentest.Reserved(t, "127.0.0.1")), spec(pool.SOCKS5, mute.addr), spec(pool.SOCKS4, mute.addr))
 			for range 5 {
 				c := r.dial()
 				c.write(crlf(post + "Content-Length: " + strconv.Itoa(size) + "\n\n"))

@@ -21,7 +21,7 @@ func TestDirectServesTunnelsAndPlainRequests(t *testing.T) {
 			c.head()
 			c.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
 		})
-		r.start(listentest.Closed(t).String() + "\n")
+		r.start(listentest.Reserved(t, "127.0.0.1").String() + "\n")
 		c := r.dial()
 		if method == "CONNECT" {
 			c.send(connectHead(site.addr()))
@@ -45,7 +45,7 @@ func TestNameThatLeadsToADeniedAddressIsRefused(t *testing.T) {
 	r := newRig(t)
 	r.attempts.OnExhausted = attempts.Direct
 	r.shun = func(netip.AddrPort) bool { return true }
-	r.start(listentest.Closed(t).String() + "\n")
+	r.start(listentest.Reserved(t, "127.0.0.1").String() + "\n")
 	for _, head := range []string{connectHead("127.0.0.9:443"), "GET http://127.0.0.9/ HTTP/1.1\r\nHost: 127.0.0.9\r\n\r\n"} {
 		c := r.dial()
 		c.send(head)

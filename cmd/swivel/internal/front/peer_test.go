@@ -6,6 +6,8 @@ import (
 	"net"
 	"strings"
 	"sync"
+
+	"swivel/pool/upstream/listentest"
 )
 
 // delivery is how the bytes of a scripted proxy travel.
@@ -48,11 +50,7 @@ func (r *rig) proxyBy(by delivery, script func(*peer)) *fakeProxy {
 }
 
 // closedPort is the address of a proxy that is not there.
-func (r *rig) closedPort() string {
-	p := r.proxy(nil)
-	_ = p.ln.Close()
-	return p.addr()
-}
+func (r *rig) closedPort() string { return listentest.Reserved(r.t, "127.0.0.1").String() }
 
 func (p *fakeProxy) addr() string { return p.ln.Addr().String() }
 

@@ -99,7 +99,7 @@ func TestWhyProxiesAreDead(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := []string{
-		"http://" + listentest.Closed(t).String(), "http://" + listentest.Serve(t, silent), "http://" + listentest.Serve(t, liar), "http://user:s3cret@" + listentest.Serve(t, httpProxy("eDp5")),
+		"http://" + listentest.Reserved(t, "127.0.0.1").String(), "http://" + listentest.Serve(t, silent), "http://" + listentest.Serve(t, liar), "http://user:s3cret@" + listentest.Serve(t, httpProxy("eDp5")),
 		"http://no.such.name.invalid:1", "https://user:s3cret@" + listentest.Serve(t, httpProxy("eDp5")), "http://" + listentest.Serve(t, clearText),
 	}
 	c := Checker{Target: target, Timeout: 700 * time.Millisecond, Concurrency: 10, Roots: roots}
@@ -134,7 +134,7 @@ func TestMostOfALargeListIsDead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alive, mute, gone := listentest.Serve(t, httpProxy("")), listentest.Serve(t, silent), listentest.Closed(t).String()
+	alive, mute, gone := listentest.Serve(t, httpProxy("")), listentest.Serve(t, silent), listentest.Reserved(t, "127.0.0.1").String()
 	var lines []string
 	for i := range 300 { // credentials make them different ones
 		address := []string{alive, mute, mute, mute, mute, mute, mute, gone, gone, gone}[i%10]
@@ -164,7 +164,7 @@ func TestEndedCheckLeavesUndecidedWhatItWasTrying(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused, mute := listentest.Closed(t).String(), listentest.Serve(t, silent)
+	refused, mute := listentest.Reserved(t, "127.0.0.1").String(), listentest.Serve(t, silent)
 	ctx, cancel := context.WithCancel(t.Context())
 	c := Checker{Target: target, Timeout: time.Minute, Concurrency: 1}
 	n := 0
