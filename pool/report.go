@@ -2,8 +2,6 @@ package pool
 
 import (
 	"fmt"
-	"hash/maphash"
-	"sync"
 	"time"
 
 	"swivel/breaker"
@@ -115,49 +113,4 @@ func (p *Pool) ServedBy(request string) (m *Proxy, target string, known bool) {
 // none. It is no use of the session.
 func (p *Pool) SessionProxy(client string, r route.Route, now time.Time) (*Proxy, bool) {
 	return p.Get(p.sessions.peek(p.SessionID(client, r), now))
-}
-
-// servedPlaces bounds what is remembered of exchanges, to some three megabytes.
-// Two whose ids fall onto one place forget each other: after a tenth as many
-// more nine of ten are still known, after as many one of three.
-const servedPlaces = 1 << 15
-
-// served are exchanges that were served lately. The zero value is empty; it is
-// safe for concurrent use.
-type served struct {
-	mu     sync.Mutex
-	places []servedBy
-}
-
-type servedBy struct {
-	request string
-	proxy   ID
-	target  string
-}
-
-func servedPlace(request string) uint64 { return maphash.String(targetSeed, request) % servedPlaces }
-
-// add remembers that the target has answered through the proxy. Of two proxies
-// that it has answered through, the later one serves.
-func (s *served) add(one servedBy) {
-	if one.request == "" {
-		return
-	}
-	place := servedPlace(one.request)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.places == nil {
-		s.places = make([]servedBy, servedPlaces)
-	}
-	s.places[place] = one
-}
-
-func (s *served) find(request string) (one servedBy, known bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.places == nil || request == "" {
-		return servedBy{}, false
-	}
-	one = s.places[servedPlace(request)]
-	return one, one.request == request
 }

@@ -30,6 +30,8 @@ func (r *race[T]) patience() time.Duration {
 		return r.x.loop.Settings.ProbePatience
 	case r.plan.Hedge:
 		return r.x.loop.hedgeAfter()
+	case r.plan.Probe && !r.last.Proxy.HasServed():
+		return min(unknownHedge, r.x.loop.Settings.FirstByte) // it may be a black hole as well
 	}
 	// A response takes as long as the target needs for it; only what no target
 	// usually needs is held against the proxy.

@@ -127,17 +127,33 @@ func (r *race[T]) first() bool {
 
 // launch starts an attempt through the next proxy; false when there is none.
 func (r *race[T]) launch() bool {
-	x, s := r.x, r.x.loop.Settings
-	if r.late || x.launched >= s.Attempts {
+	if r.late || r.x.launched >= r.x.loop.Settings.Attempts {
 		return false
 	}
-	lease, events, ok := x.pool.Next(time.Now(), r.x.loop.leaseTime(), r.plan.Probe)
-	x.tell(events)
+	lease, ok := r.next()
 	if !ok {
 		return false
 	}
 	r.start(lease)
 	return true
+}
+
+// next leases the proxy of the next attempt. Of several the last one finds out
+// about nobody: it goes to who has served somebody lately. In a list of which little
+// has ever worked, or that hides black holes, chance alone would leave many without
+// an answer whom a proxy could serve that is known.
+func (r *race[T]) next() (*pool.Lease, bool) {
+	x, loop := r.x, r.x.loop
+	if x.launched > 0 && x.launched == loop.Settings.Attempts-1 {
+		lease, events, ok := x.pool.NextProven(time.Now(), loop.leaseTime())
+		x.tell(events)
+		if ok {
+			return lease, true
+		}
+	}
+	lease, events, ok := x.pool.Next(time.Now(), loop.leaseTime(), r.plan.Probe)
+	x.tell(events)
+	return lease, ok
 }
 
 // start makes the attempt of a lease.
