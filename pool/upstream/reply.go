@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -81,7 +82,7 @@ func RetryAfter(f http1.Fields, now time.Time) time.Duration {
 // retryAfter parses a Retry-After value (RFC 9110 section 10.2.3), seconds or
 // a date. 0 means that it names no time to come.
 func retryAfter(value string, now time.Time) time.Duration {
-	if n, err := strconv.ParseUint(value, 10, 32); err == nil {
+	if n, err := strconv.ParseUint(value, 10, 32); err == nil || errors.Is(err, strconv.ErrRange) { // n then is the greatest
 		return min(time.Duration(n)*time.Second, maxRest)
 	}
 	date, err := http.ParseTime(value)

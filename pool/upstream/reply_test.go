@@ -18,7 +18,7 @@ func TestRetryAfter(t *testing.T) {
 		"soon":                           0,
 		"90":                             90 * time.Second,
 		"4294967295":                     maxRest,
-		"99999999999999999999":           0,
+		"99999999999999999999":           maxRest,
 		"Sun, 01 Mar 2026 12:01:00 GMT":  time.Minute,
 		"Sunday, 01-Mar-26 12:01:00 GMT": time.Minute,
 		"Sun Mar  1 12:01:00 2026":       time.Minute,

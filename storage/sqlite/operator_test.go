@@ -30,8 +30,9 @@ func TestPauseSurvivesReopening(t *testing.T) {
 	}
 }
 
-// One edited row must not lift the pauses and bans beside it.
-func TestNonsenseCostsNoOtherPauseOrBan(t *testing.T) {
+// One edited row must not lift the bans beside it, and no pause at all, not even its
+// own: the proxy would be used again.
+func TestNonsenseCostsNoPauseAndNoOtherBan(t *testing.T) {
 	store, _ := mustOpen(t, tempPath(t))
 	for _, row := range []string{
 		"pauses VALUES ('sound', 'r', 1770000000, '', 0)",
@@ -55,8 +56,13 @@ func TestNonsenseCostsNoOtherPauseOrBan(t *testing.T) {
 		mustExec(t, store.db, "INSERT INTO "+row)
 	}
 	pauses, err := store.Pauses(t.Context())
-	if err != nil || len(pauses) != 1 || pauses[0].ProxyID != "sound" {
+	if err != nil || len(pauses) != 6 {
 		t.Errorf("pauses %+v, %v", pauses, err)
+	}
+	for _, p := range pauses {
+		if err := p.Validate(); err != nil || (p.Reason == "r") != (p.ProxyID == "sound") {
+			t.Errorf("%+v, %v", p, err)
+		}
 	}
 	bans, rests, err := store.LoadTargets(t.Context(), storetest.Epoch)
 	if err != nil || len(bans) != 1 || bans[0].ProxyID != "sound" || len(rests) != 1 || rests[0].Target != "x:1" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	"swivel/storage"
 )
@@ -12,7 +13,7 @@ const selectPauses = "SELECT proxy_id, reason, paused_by, paused_at, drain FROM 
 
 const upsertPause = "INSERT OR REPLACE INTO pauses (proxy_id, reason, paused_by, paused_at, drain) VALUES (?, ?, ?, ?, ?)"
 
-// Pauses reads every pause; rows of nonsense are left out.
+// Pauses reads every pause; rows that name no proxy are left out.
 func (s *Store) Pauses(ctx context.Context) ([]storage.Pause, error) {
 	pauses, _, err := scan(ctx, s.db, decodePause, selectPauses)
 	if err != nil {
@@ -53,6 +54,8 @@ func (s *Store) ClearPause(ctx context.Context, proxyID string) (found bool, err
 	return found, nil
 }
 
+// decodePause takes a row for a pause as soon as it names the proxy: that an operator
+// took it out of use counts for more than what a damaged row still says about it.
 func decodePause(d *decoder) (storage.Pause, error) {
 	pause := storage.Pause{ // in the order of the columns
 		ProxyID: d.text("proxy_id"),
@@ -61,8 +64,9 @@ func decodePause(d *decoder) (storage.Pause, error) {
 		At:      d.time("paused_at"),
 		Drain:   d.flag("drain"),
 	}
-	if d.err != nil {
-		return storage.Pause{}, d.err
+	if d.err == nil && pause.Validate() == nil {
+		return pause, nil
 	}
+	pause = storage.Pause{ProxyID: pause.ProxyID, Reason: "the rest of its row in the database is damaged", At: time.Unix(0, 0)}
 	return pause, pause.Validate()
 }
