@@ -32,6 +32,7 @@ const maxInterimBytes = 256 << 10
 // readHead reads heads until a final one.
 func (resp *Response) readHead(r *Request) error {
 	s := resp.session
+	odd := false // one of the heads was
 	for interim := 0; interim <= maxInterimBytes; {
 		if _, err := s.br.Peek(1); err != nil {
 			return err
@@ -47,16 +48,20 @@ func (resp *Response) readHead(r *Request) error {
 		if err := resp.Parse(head); err != nil {
 			return err
 		}
+		if resp.Framing, err = resp.Response.Framing(r.Method); err != nil {
+			return err
+		}
+		odd = odd || resp.Framing.Odd
 		switch {
 		case resp.Status == 101 && !r.Upgrade:
 			return http1.ErrNotHTTP
 		case resp.Status >= 200 || resp.Status == 101:
-			resp.Framing, err = resp.Response.Framing(r.Method)
+			resp.Framing.Odd = odd
 			resp.Body.Reset(s.br, resp.Framing)
 			if resp.Framing.Kind == http1.Chunked {
 				resp.Body.Without(resp.Fields.Nominated())
 			}
-			return err
+			return nil
 		case r.Interim != nil:
 			r.Interim(&resp.Response)
 		}
@@ -152,6 +157,6 @@ func (resp *Response) Close() (read bool, sent int64) {
 }
 
 func (resp *Response) reusable() bool {
-	return resp.Body.Ended() && !resp.Framing.Odd && resp.KeepAlive() &&
+	return resp.Body.Ended() && !resp.Framing.Odd && !resp.Body.Odd() && resp.KeepAlive() &&
 		resp.Status != 101 && resp.session.br.Buffered() == 0
 }

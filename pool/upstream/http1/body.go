@@ -14,6 +14,7 @@ type Body struct {
 	framing Framing
 	left    int64 // of the body or of the chunk
 	began   bool  // chunked: the first size line was read
+	odd     bool  // chunked: a line was mended or dropped
 	err     error
 	trailer Fields
 	drop    func(name string) bool // of the trailer
@@ -41,6 +42,10 @@ func (b *Body) Without(drop func(name string) bool) { b.drop = drop }
 // Ended says whether the body was read to its end, so that the next message
 // may follow on the connection.
 func (b *Body) Ended() bool { return b.br == nil || b.err == io.EOF && b.framing.Kind != UntilClose }
+
+// Odd says whether chunked coding was mended in what has been read: the connection
+// must not carry another message.
+func (b *Body) Odd() bool { return b.odd }
 
 // Trailer returns the trailer fields of a chunked body once it has ended.
 func (b *Body) Trailer() Fields { return b.trailer }
@@ -156,7 +161,11 @@ func (b *Body) nextChunk() error {
 	if err != nil {
 		return err
 	}
-	if b.left, err = chunkSize(string(line), b.framing.strict); err != nil {
+	if b.left, err = chunkSize(string(line), true); err != nil && !b.framing.strict {
+		b.odd = true
+		b.left, err = chunkSize(string(line), false)
+	}
+	if err != nil {
 		return err
 	}
 	if b.left == 0 {
@@ -191,7 +200,9 @@ func (b *Body) readTrailer() error {
 		switch {
 		case err != nil && b.framing.strict:
 			return ErrChunk
-		case err == nil && !notInTrailer(f.Name) && (b.drop == nil || !b.drop(f.Name)):
+		case err != nil:
+			b.odd = true
+		case !notInTrailer(f.Name) && (b.drop == nil || !b.drop(f.Name)):
 			b.trailer = append(b.trailer, f)
 		}
 	}

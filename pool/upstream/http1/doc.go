@@ -9,7 +9,8 @@
 //
 // A reader of a request is strict (RFC 9112: bare LF, obs-fold, blanks around
 // names, doubtful framing are errors), a reader of a response repairs what can
-// be repaired safely, because the client can do nothing about a sloppy server.
+// be repaired safely, because the client can do nothing about a sloppy server;
+// behind such a message the connection is not used again.
 //
 //	head, err := http1.ReadHead(br, 64<<10)
 //	var req http1.Request

@@ -24,8 +24,8 @@ type Framing struct {
 	// Told is set for a message without a body that states the length its body
 	// would have (a response to HEAD, a 304).
 	Told bool
-	// Odd is set when the framing was doubtful but usable: the connection must
-	// not carry another message.
+	// Odd is set when the framing was doubtful but usable, or the head was mended:
+	// the connection must not carry another message.
 	Odd bool
 	// strict is set for a chunked request: its chunks must be flawless.
 	strict bool
@@ -70,8 +70,18 @@ func refuseCoding(te string) error {
 }
 
 // Framing says how the body of a response to a request of the given method
-// ends. Its error is ErrFraming.
+// ends. Its error is ErrFraming, which a head gets too that another reader may
+// read as another message. One that had to be mended in any way is Odd.
 func (r *Response) Framing(method string) (Framing, error) {
+	if r.doubtful {
+		return Framing{}, ErrFraming
+	}
+	f, err := r.framing(method)
+	f.Odd = f.Odd || r.odd && err == nil
+	return f, err
+}
+
+func (r *Response) framing(method string) (Framing, error) {
 	te, coded := r.Fields.transferEncoding()
 	// Old servers say so that they apply no coding (RFC 2616 section 3.6).
 	plain := coded && equalFold(te, "identity")

@@ -15,14 +15,19 @@ type Response struct {
 	Reason string
 	Minor  int
 	Fields Fields
+
+	odd      bool // something was repaired or dropped
+	doubtful bool // and another reader may see another message
 }
 
 // Parse reads a head that ReadHead returned. Only the status line (ErrNotHTTP)
 // and more than MaxFields fields (ErrHeadTooLarge) can make it fail: bare LF is
 // accepted, blanks before a colon are removed (RFC 9112 section 5.1), folded
-// lines are joined, and a line that has no legal name is dropped.
+// lines are joined, and a line that has no legal name is dropped. Framing says
+// what that means for the message and its connection.
 func (r *Response) Parse(head string) error {
 	*r = Response{Fields: emptied(r.Fields, head)}
+	r.judgeBytes(head)
 	line, rest := anyLine(head)
 	if err := r.statusLine(line); err != nil {
 		return err
@@ -32,7 +37,7 @@ func (r *Response) Parse(head string) error {
 		if line == "" {
 			return nil
 		}
-		f, ok := repairedField(line)
+		f, ok := r.repairedField(line)
 		if !ok {
 			continue
 		}
@@ -58,19 +63,29 @@ func (r *Response) statusLine(line string) error {
 	r.Minor = minor
 	r.Status = int(code[0]-'0')*100 + int(code[1]-'0')*10 + int(code[2]-'0')
 	r.Reason = cleanValue(reason)
+	r.odd = r.odd || r.Reason != reason
 	return nil
 }
 
 // repairedField parses a field line with the lines folded onto it. One without
 // a legal name has no field, and neither has a folded line that follows the
 // status line (RFC 9112 section 2.2).
-func repairedField(line string) (f Field, ok bool) {
-	name, value, ok := strings.Cut(line, ":")
-	if !ok || line[0] == ' ' || line[0] == '\t' {
-		return Field{}, false
+func (r *Response) repairedField(line string) (f Field, ok bool) {
+	name, value, colon := strings.Cut(line, ":")
+	mended := hasControl(value) // line ends of folds too
+	if mended {
+		value = cleanValue(unfold(value))
 	}
-	name = trimOWS(name)
-	return Field{name, cleanValue(unfold(value))}, isToken(name)
+	f = Field{trimOWS(name), trimOWS(value)}
+	ok = colon && line[0] != ' ' && line[0] != '\t' && isToken(f.Name)
+	r.odd = r.odd || !ok || mended || len(f.Name) != len(name)
+	switch {
+	case !ok:
+		r.doubtful = r.doubtful || colon && !isWords(name) || namesFraming(name)
+	case delimits(f.Name):
+		r.doubtful = r.doubtful || mended || !isASCII(value)
+	}
+	return f, ok
 }
 
 // unfold joins the lines of a folded value by one blank each (RFC 9112 section

@@ -74,6 +74,14 @@ func TestDoubtfulResponsesAreDiscarded(t *testing.T) {
 		"another coding":          "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
 		"an upgrade nobody wants": "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
 		"another protocol":        "220 mail.test ESMTP\r\n",
+
+		"a control byte before chunked":    "HTTP/1.1 200 OK\r\nTransfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n",
+		"a control byte behind the length": "HTTP/1.1 200 OK\r\nContent-Length: 2\x0b\r\n\r\nhi",
+		"a length behind a bare CR":        "HTTP/1.1 200 OK\r\nX: a\rContent-Length: 9\r\nContent-Length: 2\r\n\r\nhi",
+		"an odd byte in a name":            "HTTP/1.1 200 OK\r\nTransfer\xad-Encoding: chunked\r\nContent-Length: 2\r\n\r\nhi",
+		"a NUL in a value":                 "HTTP/1.1 200 OK\r\nX: a\x00b\r\nContent-Length: 2\r\n\r\nhi",
+		"a bare CR in a response between":  "HTTP/1.1 103 Early Hints\r\nX: a\rContent-Length: 9\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n",
+		"a control byte in Connection":     "HTTP/1.1 200 OK\r\nConnection: close\x01\r\nContent-Length: 2\r\n\r\nhi",
 	} {
 		t.Run(name, func(t *testing.T) {
 			inAllDeliveries(t, func(t *testing.T, by delivery) {
@@ -111,6 +119,37 @@ func TestOddlyFramedResponseEndsItsConnection(t *testing.T) {
 	}
 	if n := s.connections(); n != 2 {
 		t.Errorf("%d upstream connections for 2 requests", n)
+	}
+}
+
+func TestMendedResponseIsPassedOnAndItsConnectionWasReused(t *testing.T) {
+	const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+	for name, c := range map[string]struct{ head, body string }{
+		"a control byte in a value": {"HTTP/1.1 200 OK\r\nX: a\x1bb\r\nContent-Length: 2\r\n\r\n", "hi"},
+		"a line without a colon":    {"HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 2\r\n\r\n", "hi"},
+		"bare line feeds":           {"HTTP/1.1 200 OK\nContent-Length: 2\n\n", "hi"},
+		"a mended interim response": {"HTTP/1.1 103 Early Hints\r\nX : a\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", "hi"},
+		"a malformed trailer":       {chunked, "2\r\nhi\r\n0\r\nX: a\rY: b\r\n\r\n"},
+		"a padded size":             {chunked, "2 \r\nhi\r\n0\r\n\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, normal, answering(c.head, c.body))
+			r := newRig(t, limits{}, s.spec())
+			client := r.dial()
+			for range 2 {
+				client.write(crlf(get + "\n"))
+				head, body := client.response()
+				if strings.HasPrefix(head, "HTTP/1.1 103 ") {
+					head, body = client.response()
+				}
+				if body != "hi" || !strings.HasPrefix(head, "HTTP/1.1 200 ") {
+					t.Errorf("got %q %q", head, body)
+				}
+			}
+			if n := s.connections(); n != 2 {
+				t.Errorf("%d upstream connections for 2 requests", n)
+			}
+		})
 	}
 }
 
