@@ -3,10 +3,7 @@ package pool
 import (
 	"bufio"
 	"bytes"
-	"encoding/csv"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 )
@@ -18,7 +15,7 @@ type table struct {
 	comma   rune
 	columns []string // what each means, "" for nothing
 	ignored []string // the names of those
-	header  []string // as it is written: files that were put together have it again
+	header  string   // as it is written: files that were put together have it again
 }
 
 // separators are the usual ones.
@@ -41,7 +38,7 @@ func separatorLine(start []byte) (among string, length int) {
 func tableOf(line, separators string) (t table, ok bool) {
 	for _, comma := range separators {
 		names := strings.Split(line, string(comma))
-		t = table{comma: comma}
+		t = table{comma: comma, header: line}
 		for _, name := range names {
 			meaning, known := columnName(name)
 			if name = strings.Trim(name, ` "`+"\r\n"); !known {
@@ -60,52 +57,46 @@ func tableOf(line, separators string) (t table, ok bool) {
 	return table{}, false
 }
 
-// readTable reads the rows of a CSV file whose header is the next line. A row
-// that cannot be used is skipped, columns that mean nothing here are ignored.
+// readTable reads the rows of a CSV file with such a header. A row that cannot be
+// used is skipped, columns that mean nothing here are ignored.
 func (l *List) readTable(r *bufio.Reader, t table, env Env) error {
-	end, before := &lastByte{r: r}, l.Lines
-	rows := csv.NewReader(end)
-	rows.Comma, rows.Comment = t.comma, '#'
-	rows.FieldsPerRecord, rows.LazyQuotes, rows.ReuseRecord = -1, true, true
 	l.Ignored = t.ignored
-	for header := true; ; header = false {
-		fields, err := rows.Read()
-		if err == io.EOF {
-			l.Unfinished = end.b != '\n'
-			return nil
+	rows := newRows(t.comma)
+	return l.readLines(r, func(line string) {
+		if text := strings.TrimSpace(line); text == "" || line[0] == '#' || text == t.header {
+			return
 		}
-		if l.hopeless() {
-			return errNoList
+		refused := len(l.Skipped)
+		l.addRow(t, rows, line, env)
+		if t.mayBeComment(line) && !l.full {
+			l.Skipped = l.Skipped[:refused]
 		}
-		var bad *csv.ParseError
-		if err != nil && !errors.As(err, &bad) {
-			return fmt.Errorf("read the proxy list: %w", err)
-		}
-		if bad != nil {
-			l.Lines = before + bad.Line
-			l.skip(errors.New("the row is not CSV"))
-			continue
-		}
-		line, _ := rows.FieldPos(0)
-		l.Lines = before + line
-		switch {
-		case header:
-			t.header = slices.Clone(fields)
-		case !slices.Equal(fields, t.header) && !isRule(fields):
-			l.addRow(t, fields, env)
-		}
-	}
+	})
+}
+
+// mayBeComment reports whether a line begins as comments do in lists. It is one if
+// it is no proxy: a column in front of the address may hold anything.
+func (t *table) mayBeComment(line string) bool {
+	line = strings.TrimSpace(line)
+	return line[0] == '#' || line[0] == ';' && t.comma != ';' || strings.HasPrefix(line, "//")
 }
 
 // isRule reports whether a row is the line below the header of a table in Markdown.
+// No proxy is made of such characters.
 func isRule(fields []string) bool {
-	if len(fields) == 0 || !strings.Contains(fields[len(fields)/2], "--") {
-		return false
-	}
-	return !slices.ContainsFunc(fields, func(f string) bool { return strings.Trim(f, " -:") != "" })
+	text := strings.Join(fields, "")
+	return strings.Contains(text, "-") && strings.Trim(text, " -:") == ""
 }
 
-func (l *List) addRow(t table, fields []string, env Env) {
+func (l *List) addRow(t table, rows *rows, line string, env Env) {
+	fields, err := rows.fields(line)
+	if err != nil {
+		l.skip(err)
+		return
+	}
+	if isRule(fields) {
+		return
+	}
 	for len(fields) > len(t.columns) && fields[len(fields)-1] == "" {
 		fields = fields[:len(fields)-1] // a separator at the end of each row
 	}
@@ -120,17 +111,4 @@ func (l *List) addRow(t table, fields []string, env Env) {
 		}
 	}
 	l.addRecord(&r, env)
-}
-
-// lastByte remembers how what it reads ends.
-type lastByte struct {
-	r io.Reader
-	b byte
-}
-
-func (l *lastByte) Read(p []byte) (n int, err error) {
-	if n, err = l.r.Read(p); n > 0 {
-		l.b = p[n-1]
-	}
-	return n, err
 }

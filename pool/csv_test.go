@@ -65,3 +65,50 @@ func TestFileThatIsNoTextSaysWhatToDo(t *testing.T) {
 		}
 	}
 }
+
+// The quote took in all rows behind it, and a pool of a hundred shrank to one.
+func TestQuoteThatIsNotClosedLostTheRowsBehindIt(t *testing.T) {
+	for bad, want := range map[string]string{
+		`"p`: "quote is not closed", `"p""`: "quote is not closed", `"`: "quote is not closed",
+		`"s3"cret`: "behind its closing quote", `"s3"cret"`: "behind its closing quote", `"" `: "behind its closing quote",
+		`"a",s3"cret`: "without quotes around it",
+	} {
+		for _, comma := range []string{",", ";", "\t", "|"} {
+			rows := []string{"ip,port,user,pass,x", "# \"note", "192.0.2.1,80,u,p,", "192.0.2.2,80,u," + bad, "192.0.2.3,80,u,\"p\",", "192.0.2.4,80,\"u\",p,", ""}
+			list := parseText(t, strings.ReplaceAll(strings.Join(rows, "\r\n"), ",", comma))
+			if got := addresses(list.Specs); got != "192.0.2.1:80 192.0.2.3:80 192.0.2.4:80" || list.Lines != 6 || list.Unfinished {
+				t.Errorf("%s between %q: %s, %d lines, unfinished %v", bad, comma, got, list.Lines, list.Unfinished)
+			}
+			if len(list.Skipped) != 1 || list.Skipped[0].Line != 4 || !strings.Contains(list.Skipped[0].Reason, want) {
+				t.Errorf("%s between %q: skipped %v, want line 4: %s", bad, comma, list.Skipped, want)
+			}
+		}
+	}
+}
+
+func TestQuotesOfATableAreOfTheirField(t *testing.T) {
+	for field, want := range map[string]string{`s3"cret`: `s3"cret`, `"p,""w"""`: `p,"w"`, `""`: "", `"p"`: "p", ` p" `: `p"`} {
+		list := parseText(t, "ip,port,user,pass\n192.0.2.1,80,u,"+field)
+		if len(list.Specs) != 1 || list.Specs[0].Password.Reveal() != want || !list.Unfinished {
+			t.Errorf("%s: %s, skipped %v", field, shown(list.Specs), list.Skipped)
+		}
+	}
+}
+
+func TestCommentOrAlignmentInATableWasABadRow(t *testing.T) {
+	for name, text := range map[string]string{
+		"commented out":      "ip,port\n;192.0.2.9,80\n192.0.2.1,80\n; a \"note\n// note, and more, of it\n \t\n  # note\n192.0.2.2,80\n",
+		"Markdown, centred":  "|IP|Port|\n|:-:|:-:|\n|192.0.2.1|80|\n|192.0.2.2|80|\n",
+		"Markdown, shortest": "|IP|Port|x|\n|-|-:|:-|\n|192.0.2.1|80||\n|192.0.2.2|80||\n",
+		"names before it":    "name,ip,port\n;a,192.0.2.1,80\n//b,192.0.2.2,80\n",
+	} {
+		list := parseText(t, text)
+		if addresses(list.Specs) != "192.0.2.1:80 192.0.2.2:80" || len(list.Skipped) != 0 {
+			t.Errorf("%s: %s, skipped %v", name, addresses(list.Specs), list.Skipped)
+		}
+	}
+	list := parseText(t, "ip;port\n192.0.2.1;80\n;80\n")
+	if len(list.Skipped) != 1 || list.Skipped[0].Line != 3 {
+		t.Errorf("a row without its host: skipped %v", list.Skipped)
+	}
+}

@@ -51,6 +51,7 @@ func FuzzParseList(f *testing.F) {
 	f.Add([]byte("ip;port;user;pass;x\n192.0.2.1;1-3;us3r;s3cret;1\n\"a\nb\";s3cret\n"))
 	f.Add([]byte("sep=;\r\nip;port;pass\r\n192.0.2.1;1;s3cret;\r\nip;port;pass\r\n"))
 	f.Add([]byte("# x\r192.0.2.1:1:us3r:s3cret\r192.0.2.2\t80\tDE\telite s3cret\r\n"))
+	f.Add([]byte("ip,port,user,pass\n192.0.2.1,1,us3r,\"s3cret\n192.0.2.1,2,us3r,\"s3\"cret\n; s3cret\n\"h\",3,us3r,s3c\"ret\n"))
 	f.Add([]byte("|ip|port|\n|---|:-:|\n|192.0.2.1|1|\n"))
 	f.Add([]byte("proxy,weight\nus3r:s3cret@h:1,2\n# x\n,s3cret\n"))
 	f.Add([]byte(`["us3r:s3cret@h:1",{"host":"h","port":1,"user":"us3r","tags":["a"],"x":{}},7,{"url":"s3cret"}]`))
@@ -68,9 +69,8 @@ func FuzzParseList(f *testing.F) {
 			text = bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
 			start = []byte(strings.TrimPrefix(string(text), "\ufeff"))
 		}
-		separators, length := separatorLine(start[:min(look, len(start))])
-		_, table := tableOf(firstLine(start[length:]), separators)
-		export = export || table || isJSON(start[length:]) || isClash(start[length:]) || isBase64(start)
+		_, length := separatorLine(start[:min(look, len(start))])
+		export = export || isJSON(start[length:]) || isClash(start[length:]) || isBase64(start)
 		if inside, ok := decodeBase64(string(start)); ok {
 			text = append(text, inside...)
 		}

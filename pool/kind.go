@@ -52,7 +52,7 @@ func (l *List) readText(r *bufio.Reader, parser *lineParser) error {
 	if t, ok := tableOf(firstLine(start), separators); ok {
 		return l.readTable(r, t, parser.env)
 	}
-	return l.readLines(r, parser)
+	return l.addLines(r, parser)
 }
 
 // firstLine returns the first line of text that is neither blank nor a comment.

@@ -89,7 +89,8 @@ func ParseList(r io.Reader, env Env) (List, error) {
 	return list, nil
 }
 
-func (l *List) readLines(r *bufio.Reader, parser *lineParser) error {
+// readLines hands every line to add, with its end.
+func (l *List) readLines(r *bufio.Reader, add func(line string)) error {
 	for {
 		line, err := readLine(r)
 		if err != nil && err != io.EOF && err != errLong {
@@ -104,7 +105,7 @@ func (l *List) readLines(r *bufio.Reader, parser *lineParser) error {
 		case err == errLong:
 			l.skip(err)
 		case len(line) > 0:
-			l.add(parser, string(line))
+			add(string(line))
 		}
 		switch {
 		case l.hopeless():
@@ -113,6 +114,11 @@ func (l *List) readLines(r *bufio.Reader, parser *lineParser) error {
 			return nil
 		}
 	}
+}
+
+// addLines takes in what are lines of a list, as ParseLine has them.
+func (l *List) addLines(r *bufio.Reader, parser *lineParser) error {
+	return l.readLines(r, func(line string) { l.add(parser, line) })
 }
 
 // add takes in a line.

@@ -75,7 +75,7 @@ func TestBadRowsAreSkippedWithTheirLine(t *testing.T) {
 	}{
 		"table": {
 			"host,port,protocol,weight\n192.0.2.1,80,,\n192.0.2.2,s3cret,,\n\n# x\n192.0.2.3,80,gopher,\n192.0.2.4,80,,-1\n192.0.2.5,80,,1,2\n,80,,\n\"a\nb\",80,,\n",
-			[]int{3, 6, 7, 8, 9, 10}, []string{"port is not", "unknown protocol", "weight: ", "more fields", "no proxy", "control byte"},
+			[]int{3, 6, 7, 8, 9, 10, 11}, []string{"port is not", "unknown protocol", "weight: ", "more fields", "no proxy", "not closed", "neither a name"},
 		},
 		"array": {
 			"[\"192.0.2.1:80\",\n\"s3cret\",\n7, {\"host\": {}},\n{\"host\":\"h\",\"port\":1,\"open_timeout\":\"s3cret\"},\n\n{\"port\":[1,2]}, [], {\"url\":\"h:1 weight=2\"},\n{\"tag\":\"s3cret\"}]",

@@ -52,7 +52,7 @@ func (l *List) readSubscription(r io.Reader, parser *lineParser) error {
 		parser.shared = true
 		return l.readText(bufio.NewReaderSize(strings.NewReader(inside), maxLine), parser)
 	}
-	return l.readLines(bufio.NewReaderSize(bytes.NewReader(text), maxLine), parser)
+	return l.addLines(bufio.NewReaderSize(bytes.NewReader(text), maxLine), parser)
 }
 
 // decodeBase64 takes either alphabet, padding or none, and line ends anywhere; ok
