@@ -192,9 +192,7 @@ type configPrintCmd struct {
 func (c *configPrintCmd) Run(s streams) error {
 	serveFlags := serveCmd{Proxies: c.Proxies}
 	cfg, err := c.load(s, config.Default(), serveFlags.lists)
-	for i, list := range cfg.Proxies {
-		cfg.Proxies[i] = daemon.ListLabel(list)
-	}
+	cfg.Proxies = daemon.ListLabels(cfg.Proxies)
 	text, printErr := cfg.Print(config.Origins{File: c.Config, Env: s.env, Flags: map[string]bool{
 		"listen": c.Listen != nil, "admin": c.Admin != nil, "db": c.DB != nil, "grace": c.Grace != nil, "users": len(c.User) > 0,
 		"allow_open_proxy": c.AllowOpenProxy != nil, "users_file": c.UsersFile != nil, "tls_cert": c.TLSCert != nil, "tls_key": c.TLSKey != nil, "proxies": len(c.Proxies) > 0,

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"swivel/pool"
@@ -31,31 +29,16 @@ var listClient = &http.Client{
 // others on the way.
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	if len(via) > 5 {
-		return errors.New("it redirects too often")
+		return redirectError("it redirects too often")
+	}
+	if !isURL(next.URL.String()) || next.URL.Host == "" {
+		return redirectError("it redirects to what is no http or https URL")
 	}
 	if via[0].URL.Scheme == "https" && next.URL.Scheme != "https" {
-		return errors.New("it redirects from https to http")
+		return redirectError("it redirects from https to http")
 	}
 	next.Header.Del("Referer") // it would have the query, and with that often the secret
 	return nil
-}
-
-// isURL says whether a list is fetched, and not a file.
-func isURL(source string) bool {
-	return strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "https://")
-}
-
-// ListLabel is what messages call a list. Of a URL it is the host only, for user,
-// path and query are where vendors put the secret that opens the list.
-func ListLabel(source string) string {
-	if !isURL(source) {
-		return source
-	}
-	u, err := url.Parse(source)
-	if err != nil || u.Host == "" {
-		return "a URL"
-	}
-	return u.Scheme + "://" + u.Host + "/…"
 }
 
 // version is how a server names a state of a list. The zero value is none.
@@ -74,6 +57,9 @@ func fetch(ctx context.Context, source string, known version) (body []byte, now 
 	if err != nil {
 		return nil, now, errors.New("the URL is malformed")
 	}
+	if r.URL.Host == "" {
+		return nil, now, errors.New("the URL names no host")
+	}
 	r.Header.Set("User-Agent", "swivel")
 	if known.ETag != "" {
 		r.Header.Set("If-None-Match", known.ETag)
@@ -83,7 +69,7 @@ func fetch(ctx context.Context, source string, known version) (body []byte, now 
 	}
 	resp, err := listClient.Do(r)
 	if err != nil {
-		return nil, now, fmt.Errorf("cannot be fetched: %w", withoutURL(err))
+		return nil, now, fmt.Errorf("cannot be fetched: %w", unfetched(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
 	switch {
@@ -95,7 +81,7 @@ func fetch(ctx context.Context, source string, known version) (body []byte, now 
 	body, err = io.ReadAll(io.LimitReader(resp.Body, maxFetched+1))
 	switch {
 	case err != nil:
-		return nil, now, fmt.Errorf("cannot be fetched: %w", withoutURL(err))
+		return nil, now, fmt.Errorf("cannot be fetched: %w", unfetched(err))
 	case len(body) > maxFetched:
 		return nil, now, fmt.Errorf("is longer than %d MiB", maxFetched>>20)
 	}
@@ -109,13 +95,4 @@ func parseFetched(r io.Reader) (pool.List, error) {
 	list, err := pool.ParseList(r, nil)
 	list.Unfinished = false
 	return list, err
-}
-
-// withoutURL takes the URL out of an error of net/http, as it may be a secret.
-func withoutURL(err error) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		return wrapped.Err
-	}
-	return err
 }

@@ -104,7 +104,7 @@ func TestListThatCannotBeFetchedAtTheStartIsAnError(t *testing.T) {
 	for source, want := range map[string]string{
 		away.url:                      "refused",
 		v.URL + "/s3cret":             "answered 403",
-		"http://":                     "no Host",
+		"http://":                     "names no host",
 		"http://[s3cret":              "malformed",
 		circle.URL:                    "redirects too often",
 		newVendor(t, "# empty\n").url: "no usable proxy",

@@ -70,8 +70,13 @@ func (s *Sources) readFiles(ctx context.Context, sources []string, base breaker.
 func (s *Sources) read(sources []string, base breaker.Settings, atURL func(string, *Lists) (pool.List, error)) (Lists, error) {
 	var all Lists
 	var problems []error
-	for _, source := range sources {
-		file := ListLabel(source)
+	labels := ListLabels(sources)
+	for i, source := range sources {
+		file := labels[i]
+		if !isURL(source) && isHidden(sources, i) {
+			problems = append(problems, hiddenName(i))
+			continue
+		}
 		var list pool.List
 		var err error
 		if isURL(source) {
@@ -140,7 +145,7 @@ func (s *Sources) fetched(ctx context.Context, source string, all *Lists) (pool.
 	case !known:
 		return fresh.list, err
 	case !errors.Is(err, errNotModified):
-		all.Stale = append(all.Stale, fmt.Errorf("%s: %w", ListLabel(source), err))
+		all.Stale = append(all.Stale, fmt.Errorf("%s: %w", urlLabel(source), err))
 	}
 	if s.kept == nil {
 		s.kept = map[string]keptList{}
@@ -158,7 +163,7 @@ func (s *Sources) fetch(ctx context.Context, source string, known version, all *
 	list, err := parseFetched(s.paced(bytes.NewReader(body)))
 	if err == nil {
 		if err := s.store(source, now, body); err != nil {
-			all.Unkept = append(all.Unkept, fmt.Errorf("%s: %w", ListLabel(source), namedfile.Reason(err)))
+			all.Unkept = append(all.Unkept, fmt.Errorf("%s: %w", urlLabel(source), namedfile.Reason(err)))
 		}
 	}
 	return keptList{now, list}, err
