@@ -50,14 +50,15 @@ func IsLoopbackName(host string) bool {
 // AppendAddresses appends every address that a folded host is a spelling of;
 // none if it is a name. Resolvers take 127.1, 2130706433 and 0x7f.0.0.1 for
 // 127.0.0.1. They disagree about 010.0.0.1, which is 8.0.0.1 or 10.0.0.1, so it
-// is both here. A loopback name is 127.0.0.1 and ::1. An IPv6 address that translators turn into one of IPv4 (RFC
-// 6052 section 2.1) is both too.
+// is both here. A loopback name is 127.0.0.1 and ::1. An IPv6 address that stands for
+// one of IPv4 to a translator or a tunnel is both too. Zones are no part of them.
 func AppendAddresses(all []netip.Addr, host string) []netip.Addr {
 	if IsLoopbackName(host) {
 		return append(all, netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback())
 	}
 	if addr, err := netip.ParseAddr(host); err == nil {
-		return appendTranslated(append(all, addr.Unmap()), addr)
+		addr = addr.WithZone("")
+		return appendEmbedded(append(all, addr.Unmap()), addr)
 	}
 	if host == "" || !strings.ContainsRune("0123456789", rune(host[0])) {
 		return all
@@ -70,16 +71,6 @@ func AppendAddresses(all []netip.Addr, host string) []netip.Addr {
 		all = append(all, second)
 	}
 	return all
-}
-
-var translated = netip.MustParsePrefix("64:ff9b::/96")
-
-func appendTranslated(all []netip.Addr, addr netip.Addr) []netip.Addr {
-	if !translated.Contains(addr) {
-		return all
-	}
-	b := addr.As16()
-	return append(all, netip.AddrFrom4([4]byte(b[12:])))
 }
 
 // appendReached appends the addresses that are reached by way of those there are

@@ -68,7 +68,7 @@ func (r *Rules) allows(name string, addrs []netip.Addr, port uint16) bool {
 // found to be allowed and has been looked up here.
 func (r *Rules) Denies(at netip.AddrPort) bool {
 	addr := at.Addr().Unmap().WithZone("")
-	return !r.Empty() && r.deny.meets("", appendReached(appendTranslated([]netip.Addr{addr}, addr)), at.Port())
+	return !r.Empty() && r.deny.meets("", appendReached(appendEmbedded([]netip.Addr{addr}, addr)), at.Port())
 }
 
 func (l *list) empty() bool { return len(l.names) == 0 && len(l.nets) == 0 && len(l.any) == 0 }
