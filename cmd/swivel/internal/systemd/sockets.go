@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 	"syscall"
 
 	"github.com/coreos/go-systemd/v22/activation"
@@ -25,9 +26,20 @@ type Sockets struct {
 	Listen, Admin *net.TCPListener
 }
 
+// maxInherited is how many descriptors are looked at, to name those that do not fit:
+// swivel has use for two. Each that LISTEN_FDS claims would cost memory and a call,
+// whether it is there or not.
+const maxInherited = 16
+
 // Inherited takes over the sockets that this process was started with. It can be
 // called once. The error names every socket that is none of swivel's.
-func Inherited() (Sockets, error) { return named(activation.Files(true)) }
+func Inherited() (Sockets, error) {
+	n, err := strconv.Atoi(os.Getenv("LISTEN_FDS"))
+	if err == nil && n > maxInherited && os.Getenv("LISTEN_PID") == strconv.Itoa(os.Getpid()) {
+		return Sockets{}, fmt.Errorf("LISTEN_FDS=%d: want %d sockets at most; swivel uses those named listen and admin", n, maxInherited)
+	}
+	return named(activation.Files(true))
+}
 
 // named sorts sockets by their names. The files are closed.
 func named(files []*os.File) (s Sockets, err error) {

@@ -4,6 +4,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -102,5 +103,20 @@ func TestSocketsThatDoNotFitAreAllNamed(t *testing.T) {
 	defer null.Close()
 	if _, err := named([]*os.File{renamed(t, "listen", null)}); err == nil || err.Error() != "socket listen: it is no socket" {
 		t.Error(err)
+	}
+}
+
+func TestCountOfSocketsTookAllMemory(t *testing.T) {
+	t.Setenv("LISTEN_PID", strconv.Itoa(os.Getpid()))
+	for _, n := range []string{"17", "99999999"} {
+		t.Setenv("LISTEN_FDS", n)
+		if s, err := Inherited(); err == nil || s != (Sockets{}) || !strings.HasPrefix(err.Error(), "LISTEN_FDS="+n+": want 16 sockets at most") {
+			t.Errorf("%s: %v, %v", n, s, err)
+		}
+	}
+	// What is not meant for this process says nothing.
+	t.Setenv("LISTEN_PID", strconv.Itoa(os.Getppid()))
+	if s, err := Inherited(); err != nil || s != (Sockets{}) {
+		t.Errorf("for another process: %v, %v", s, err)
 	}
 }
