@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -156,6 +157,8 @@ func (r *fileReader) value(n *yaml.Node, field reflect.Value, key string) {
 		if err := text.UnmarshalText([]byte(n.Value)); err != nil { // of what is no scalar: ""
 			r.bad(n, key, err.Error())
 		}
+	case isNumber(field.Kind()) && leadingZero(n.Value): // octal to YAML 1.1 only
+		r.bad(n, key, wanted(field.Kind())+" without zeros in front")
 	case field.Kind() == reflect.Int && n.ShortTag() == "!!float", // whose fraction the decoder drops
 		n.Decode(field.Addr().Interface()) != nil:
 		r.bad(n, key, wanted(field.Kind()))
@@ -193,6 +196,15 @@ func wanted(k reflect.Kind) string {
 		return "want true or false"
 	}
 	return "want one value"
+}
+
+func isNumber(k reflect.Kind) bool { return k == reflect.Int || k == reflect.Float64 }
+
+// leadingZero says whether a number begins with a zero that is not needed, as 010
+// does: 8 to the decoder, and 10 to the environment and to most people.
+func leadingZero(number string) bool {
+	digits := strings.ReplaceAll(strings.TrimLeft(number, "+-"), "_", "")
+	return len(digits) > 1 && digits[0] == '0' && '0' <= digits[1] && digits[1] <= '9'
 }
 
 // followed is what an alias stands for.

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestSyntaxErrorNamesTheRightLine(t *testing.T) {
@@ -94,5 +95,24 @@ func TestTokenOfTheEnvironmentWinsOverTheOtherKeyOfTheFile(t *testing.T) {
 		if err != nil || got.AdminToken.Reveal() != c.word || got.AdminTokenFile != c.file {
 			t.Errorf("%q, %v: %q, %q, %v", c.text, c.env, got.AdminToken.Reveal(), got.AdminTokenFile, err)
 		}
+	}
+}
+
+func TestNumberWithALeadingZeroWasReadAsOctal(t *testing.T) {
+	for text, want := range map[string]string{
+		"breaker: {consecutive_failures: 010}\n":   "breaker.consecutive_failures: want a whole number without zeros",
+		"breaker: {consecutive_failures: 08}\n":    "breaker.consecutive_failures: want a whole number without zeros",
+		"breaker: {consecutive_failures: +0_10}\n": "breaker.consecutive_failures: want a whole number without zeros",
+		"breaker: {error_ratio: 01}\n":             "breaker.error_ratio: want a number without zeros",
+		"bans: {statuses: [403, 0620]}\n":          "bans.statuses: want a whole number without zeros",
+	} {
+		_, err := Load(Default(), file(t, text), environment{}.lookup)
+		if err == nil || !strings.Contains(err.Error(), "line 1: "+want+" in front") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	c, err := Load(Default(), file(t, "breaker: {consecutive_failures: 0x10, min_samples: 0, error_ratio: 0.5}\ngrace: 010\n"), environment{}.lookup)
+	if b := c.Breaker; err != nil || b.ConsecutiveFailures != 16 || b.MinSamples != 0 || b.ErrorRatio != 0.5 || time.Duration(c.Grace) != 10*time.Second {
+		t.Errorf("%v: %+v, grace %v", err, b, c.Grace)
 	}
 }
