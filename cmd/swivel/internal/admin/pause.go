@@ -135,7 +135,10 @@ func (s *Server) carryOut(w http.ResponseWriter, d storage.Deed, members []*pool
 // maxLine is how long a line of the audit log may be, in bytes.
 const maxLine = 1000
 
-// sayable says whether a reason fits a line of a log or a table.
+// sayable says whether a reason fits a line of a log or a table, and can be seen there.
 func sayable(reason string) bool {
-	return reason != "" && len(reason) <= maxLine && utf8.ValidString(reason) && !strings.ContainsFunc(reason, unicode.IsControl)
+	return strings.TrimFunc(reason, invisible) != "" && len(reason) <= maxLine && utf8.ValidString(reason) && !strings.ContainsFunc(reason, unicode.IsControl)
 }
+
+// invisible says whether a character is a blank or a mark, such as one without width.
+func invisible(c rune) bool { return unicode.In(c, unicode.Z, unicode.Cf) }

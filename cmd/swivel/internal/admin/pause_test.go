@@ -92,6 +92,16 @@ func TestReasonIsOneLineForPeople(t *testing.T) {
 	}
 }
 
+func TestBlanksWereAReason(t *testing.T) {
+	r := newRig(t, "127.0.0.1:1 name=a tag=x")
+	for _, body := range []string{`{"reason": " "}`, `{"reason": "\u00a0\u2003"}`, `{"reason": "\u200b"}`, `{"reason": "x", "by": " "}`} {
+		status, text := r.ask(t, "POST", "/api/v1/tags/x/pause", body, nil)
+		if status != 400 || r.member(t, "a").Paused() != nil {
+			t.Errorf("%s: %d %s", body, status, text)
+		}
+	}
+}
+
 func TestUnknownNamesAreNotFound(t *testing.T) {
 	r := newRig(t, "127.0.0.1:1 name=a tag=x")
 	id := string(r.member(t, "a").ID)
