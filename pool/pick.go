@@ -218,7 +218,7 @@ func (x *Exchange) Again(now time.Time) bool {
 	if x.Sticky() && x.asked.sticky.home != "" {
 		home, skip := x.resident(s, v, now)
 		if skip == InUse {
-			return x.hasTried(home, len(x.attempts))
+			return x.hasTried(home.runtime, len(x.attempts))
 		}
 	}
 	again := false
@@ -240,7 +240,7 @@ func (x *Exchange) AllTried() bool {
 func (x *Exchange) allTried(v *view) bool {
 	fresh := v.usable.Load()
 	for i := range x.attempts {
-		if m := x.attempts[i].Proxy; m.usable() && !x.hasTried(m, i) {
+		if m := x.attempts[i].Proxy; m.usable() && !x.hasTried(m.runtime, i) {
 			fresh--
 		}
 	}
@@ -248,6 +248,6 @@ func (x *Exchange) allTried(v *view) bool {
 }
 
 // hasTried says whether one of the first attempts was the proxy's. x.mu is held.
-func (x *Exchange) hasTried(m *Proxy, first int) bool {
-	return slices.ContainsFunc(x.attempts[:first], func(a Attempt) bool { return a.Proxy.runtime == m.runtime })
+func (x *Exchange) hasTried(r *runtime, first int) bool {
+	return slices.ContainsFunc(x.attempts[:first], func(a Attempt) bool { return a.Proxy.runtime == r })
 }

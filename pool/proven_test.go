@@ -126,3 +126,27 @@ func TestWhoServesMostIsAskedMost(t *testing.T) {
 		t.Errorf("%d are remembered", n)
 	}
 }
+
+// TestFewAmongManyWhoServe: what is remembered of the latest exchanges is all about
+// others. Who asks for one of few still gets one that has served.
+func TestFewAmongManyWhoServe(t *testing.T) {
+	p := newTestPool([]*Spec{{Host: "192.0.2.1", Port: 1, Weight: 1, Country: "de"}, {Host: "192.0.2.1", Port: 2, Weight: 1000, Country: "de"}, {Host: "192.0.2.1", Port: 3, Weight: 1, Country: "us"}})
+	rare := p.Proxies()[0]
+	reachThrough(t, p, rare, "y.test:443", epoch)
+	for range 2 * latestServed {
+		reachThrough(t, p, p.Proxies()[2], "y.test:443", epoch)
+	}
+	x, refusal, _ := p.Begin(Request{ID: "test", Target: "x.test:443", Route: route.Route{Country: "de"}}, epoch)
+	if refusal != nil {
+		t.Fatal(*refusal)
+	}
+	defer x.End(epoch)
+	l, _, ok := x.NextProven(epoch, leaseTime)
+	if !ok || l.Proxy != rare {
+		t.Fatal("it was not found")
+	}
+	x.Fail(l, Fault{Signal: HandshakeClosed}, epoch)
+	if l, _, ok := x.NextProven(epoch, leaseTime); ok {
+		t.Errorf("port %d: it was tried, or has never served", l.Proxy.Spec.Port)
+	}
+}

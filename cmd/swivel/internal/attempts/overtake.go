@@ -30,12 +30,30 @@ func (r *race[T]) patience() time.Duration {
 		return r.x.loop.Settings.ProbePatience
 	case r.plan.Hedge:
 		return r.x.loop.hedgeAfter()
-	case r.plan.Probe && !r.last.Proxy.HasServed():
-		return min(unknownHedge, r.x.loop.Settings.FirstByte) // it may be a black hole as well
 	}
 	// A response takes as long as the target needs for it; only what no target
 	// usually needs is held against the proxy.
-	return r.x.loop.Settings.FirstByte
+	left := r.x.loop.Settings.FirstByte
+	if r.young() {
+		left -= r.x.Age(r.last)
+	}
+	if r.withStranger() {
+		return min(unknownHedge, left)
+	}
+	return left
+}
+
+// young says that the latest attempt is for a page and not overdue yet: there is a
+// look at it before that.
+func (r *race[T]) young() bool {
+	return !r.plan.Hedge && r.x.Age(r.last) < r.x.loop.Settings.FirstByte
+}
+
+// withStranger says that the latest attempt is for a page that may be asked for twice,
+// and that its proxy has served nobody: it may be a black hole as well as the target
+// be slow.
+func (r *race[T]) withStranger() bool {
+	return r.plan.Probe && r.young() && !r.last.Proxy.HasServed()
 }
 
 // overtake asks another proxy although the latest one may still answer. Going
@@ -46,6 +64,12 @@ func (r *race[T]) overtake() {
 		r.launch()
 		return
 	}
+	if r.young() {
+		if r.withStranger() {
+			r.askBeside()
+		}
+		return
+	}
 	now := time.Now()
 	r.x.pool.Overdue(r.last, now)
 	again := r.plan.Hedge || r.plan.Probe // it does no harm to ask twice
@@ -54,6 +78,23 @@ func (r *race[T]) overtake() {
 	}
 	if again && !loop.Settings.HedgeOff && loop.extra.Tokens(now) >= 1 && r.launch() {
 		loop.extra.Take(now) // only now: who finds nobody comes here again and again
+	}
+}
+
+// askBeside asks a proxy that has served lately, if there is one. Nothing is held
+// against the stranger until that one has answered before it: a slow page is no
+// fault of either. And it is only one that is asked, since the target gets the
+// request once more.
+func (r *race[T]) askBeside() {
+	loop, now := r.x.loop, time.Now()
+	if r.late || loop.Settings.HedgeOff || r.x.launched >= loop.Settings.Attempts || loop.extra.Tokens(now) < 1 {
+		return
+	}
+	stranger := r.last
+	if lease, ok := r.nextProven(); ok {
+		loop.extra.Take(now)
+		r.stranger = stranger
+		r.start(lease)
 	}
 }
 

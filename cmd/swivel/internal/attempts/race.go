@@ -91,7 +91,8 @@ type race[T any] struct {
 	arrivals chan arrival[T]  // has room for all attempts, and for the one without a proxy
 	running  int
 	last     *pool.Lease
-	late     bool // the exchange's time is over: nothing more is tried
+	stranger *pool.Lease // see askBeside; nil: there is none
+	late     bool        // the exchange's time is over: nothing more is tried
 }
 
 // arrival is the end of one attempt.
@@ -145,14 +146,18 @@ func (r *race[T]) launch() bool {
 func (r *race[T]) next() (*pool.Lease, bool) {
 	x, loop := r.x, r.x.loop
 	if x.launched > 0 && x.launched == loop.Settings.Attempts-1 {
-		lease, events, ok := x.pool.NextProven(time.Now(), loop.leaseTime())
-		x.tell(events)
-		if ok {
+		if lease, ok := r.nextProven(); ok {
 			return lease, true
 		}
 	}
 	lease, events, ok := x.pool.Next(time.Now(), loop.leaseTime(), r.plan.Probe)
 	x.tell(events)
+	return lease, ok
+}
+
+func (r *race[T]) nextProven() (*pool.Lease, bool) {
+	lease, events, ok := r.x.pool.NextProven(time.Now(), r.x.loop.leaseTime())
+	r.x.tell(events)
 	return lease, ok
 }
 
@@ -171,6 +176,9 @@ func (r *race[T]) start(lease *pool.Lease) {
 func (r *race[T]) won(lease *pool.Lease) {
 	if r.plan.Hedge {
 		r.x.loop.recent.add(r.x.Age(lease))
+	}
+	if r.stranger != nil && r.stranger != lease {
+		r.x.pool.Overdue(r.stranger, time.Now())
 	}
 	r.x.pool.Won(lease, time.Now())
 }
