@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"swivel/cmd/swivel/internal/admin"
@@ -17,7 +19,7 @@ import (
 
 // whom are the flags of commands that ask a running daemon.
 type whom struct {
-	Config string  `help:"Configuration file (YAML)." type:"path" placeholder:"FILE" env:"SWIVEL_CONFIG"`
+	Config string  `help:"Configuration file (YAML)." type:"configfile" placeholder:"FILE" env:"SWIVEL_CONFIG"`
 	Admin  *string `help:"Admin API of the daemon to ask (default 127.0.0.1:8485)." placeholder:"HOST:PORT"`
 }
 
@@ -43,11 +45,23 @@ func daemonOf(cfg config.Config, command string) (asked, error) {
 	if cfg.Admin == "off" {
 		return asked{}, usageError{errors.New(command + ": the admin API is off")}
 	}
+	if !isHostPort(cfg.Admin) { // it may hold a password, so it is not shown
+		return asked{}, usageError{fmt.Errorf("%s: admin: want HOST:PORT", command)}
+	}
 	token, err := admin.ReadToken(cfg.AdminToken, cfg.AdminTokenFile)
 	if err != nil {
 		return asked{}, usageError{err}
 	}
 	return asked{command, cfg.Admin, token}, nil
+}
+
+func isHostPort(address string) bool {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || strings.ContainsAny(host, "@/?#") {
+		return false
+	}
+	_, err = net.LookupPort("tcp", port)
+	return err == nil && port != ""
 }
 
 // askTimeout bounds how long a daemon may take to answer; a reload fetches lists.

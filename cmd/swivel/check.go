@@ -22,7 +22,7 @@ type checkCmd struct {
 	Timeout     config.Duration `help:"What a proxy gets, all in all (default 10s)." default:"10s" placeholder:"DURATION"`
 	Output      string          `short:"o" help:"text, json, csv, or list: a list of those alive, with their passwords and the protocols that they speak." enum:"text,json,csv,list" default:"text" placeholder:"FORMAT"`
 	All         bool            `help:"With text: show the dead ones, too."`
-	Config      string          `help:"Configuration file (YAML)." type:"path" placeholder:"FILE" env:"SWIVEL_CONFIG"`
+	Config      string          `help:"Configuration file (YAML)." type:"configfile" placeholder:"FILE" env:"SWIVEL_CONFIG"`
 }
 
 // Help says what the exit code means.

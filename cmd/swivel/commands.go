@@ -22,7 +22,7 @@ import (
 // settings are the flags that change the configuration. A flag that is not
 // given changes nothing.
 type settings struct {
-	Config         string           `help:"Configuration file (YAML)." type:"path" placeholder:"FILE" env:"SWIVEL_CONFIG"`
+	Config         string           `help:"Configuration file (YAML)." type:"configfile" placeholder:"FILE" env:"SWIVEL_CONFIG"`
 	Listen         *string          `help:"Address that clients connect to (default 127.0.0.1:8484)." placeholder:"HOST:PORT"`
 	Admin          *string          `help:"Address of the admin API, or off (default 127.0.0.1:8485)." placeholder:"HOST:PORT"`
 	DB             *string          `name:"db" help:"Database file, or :memory: to keep nothing (default swivel.db)." placeholder:"FILE"`

@@ -26,7 +26,7 @@ type explainCmd struct {
 	AsUser  string   `name:"user" help:"The proxy user name that the client would give, with its routing keys." placeholder:"USER"`
 	Limit   int      `help:"How many proxies are listed (default 20)." default:"20" placeholder:"N"`
 	JSON    bool     `name:"json" help:"Print JSON."`
-	Config  string   `help:"Configuration file (YAML)." type:"path" placeholder:"FILE" env:"SWIVEL_CONFIG"`
+	Config  string   `help:"Configuration file (YAML)." type:"configfile" placeholder:"FILE" env:"SWIVEL_CONFIG"`
 	Admin   *string  `help:"Admin API of the daemon to ask (default 127.0.0.1:8485)." placeholder:"HOST:PORT"`
 	Proxies []string `help:"Do not ask a daemon: say what one would do that started with this list now; may be repeated." placeholder:"LIST"`
 	DB      *string  `name:"db" help:"With --proxies: the database that it would start with." placeholder:"FILE"`
@@ -34,6 +34,9 @@ type explainCmd struct {
 
 // Run asks a running daemon, or looks at what one would start with.
 func (c *explainCmd) Run(s streams) error {
+	if strings.Contains(c.AsUser, ":") {
+		return usageError{errors.New("explain: user: want the name alone, without the password behind the colon")}
+	}
 	flags := settings{Config: c.Config, Admin: c.Admin, DB: c.DB}
 	lists := serveCmd{Proxies: c.Proxies}
 	cfg, err := flags.load(s, config.Default(), lists.lists)

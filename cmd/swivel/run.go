@@ -73,14 +73,14 @@ func run(args []string, env func(string) (string, bool), out, errOut io.Writer) 
 	parser, err := kong.New(&c, kong.Name("swivel"), kong.UsageOnError(),
 		kong.Description("A local forward proxy that sends every request through one healthy proxy of a pool.\n\n"+
 			"Every key of the configuration file is also an environment variable: SWIVEL_SECTION_KEY."),
-		kong.Vars{"version": versionText()},
+		kong.Vars{"version": versionText()}, kong.NamedMapper("configfile", kong.MapperFunc(configFile)),
 		kong.Writers(out, errOut), kong.Exit(func(code int) { panic(exit(code)) }))
 	if err != nil {
 		return report(errOut, err)
 	}
 	ctx, err := parser.Parse(args)
 	if err != nil {
-		_, _ = fmt.Fprintf(errOut, "swivel: %v\n%s\n", err, whereToLook(err))
+		_, _ = fmt.Fprintf(errOut, "swivel: %s\n%s\n", argumentProblem(err), whereToLook(err))
 		return exitUsage
 	}
 	return report(errOut, ctx.Run(streams{os.Stdin, env, os.Environ(), out, errOut}))

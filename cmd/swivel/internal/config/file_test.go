@@ -116,3 +116,10 @@ func TestNumberWithALeadingZeroWasReadAsOctal(t *testing.T) {
 		t.Errorf("%v: %+v, grace %v", err, b, c.Grace)
 	}
 }
+
+func TestPasswordThatBeginsAsAnAnchorWasQuoted(t *testing.T) {
+	_, err := Load(Default(), file(t, "db: a\nadmin_token: *s3cret\n"), environment{}.lookup)
+	if err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), ": unknown anchor; what begins with * ") {
+		t.Error(err)
+	}
+}

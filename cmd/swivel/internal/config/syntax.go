@@ -23,6 +23,9 @@ func syntaxReason(err error) string {
 	if !found || numberErr != nil {
 		line, problem = 0, reason
 	}
+	if strings.HasPrefix(problem, "unknown anchor ") { // no line is told, and quoted is what may be a password
+		return "unknown anchor; what begins with * and names none stands in quotes"
+	}
 	ofBytes := slices.Contains([]string{"control", "invalid", "incomplete", "unexpected", "input"}, strings.Fields(problem)[0])
 	switch {
 	case slices.Contains(byParser, problem):

@@ -28,12 +28,21 @@ func Parse(allow, deny []string) (*Rules, error) {
 func (l *list) read(name string, entries []string) error {
 	var problems []error
 	l.names = map[string][]ports{}
-	for _, entry := range entries {
+	for i, entry := range entries {
 		if err := l.add(strings.TrimSpace(entry)); err != nil {
-			problems = append(problems, fmt.Errorf("%s: %q: %w", name, entry, err))
+			problems = append(problems, fmt.Errorf("%s: %s: %w", name, shown(entry, i), err))
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// shown is an entry as messages have it, unless it is an address that may hold a
+// password or a key.
+func shown(entry string, i int) string {
+	if strings.ContainsAny(entry, "@?") {
+		return fmt.Sprintf("entry %d", i+1)
+	}
+	return strconv.Quote(entry)
 }
 
 var (

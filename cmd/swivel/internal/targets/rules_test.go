@@ -95,7 +95,7 @@ func TestWithoutRulesEverythingIsAllowed(t *testing.T) {
 func TestEntriesThatCannotBeMetAreNamed(t *testing.T) {
 	for _, entry := range []string{
 		"", " ", ".", "..", "a..b", ":", ":0", ":65536", ":99-1", ":x", "a:", "a:80:", "a:80-", "a:-80", "*", "*.example.org", "http://a/", "a/8", "a b",
-		"10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/", "::ffff:0.0.0.0/95", "[::1", "[::1]80", "[a]:80", "[10.0.0.0]:80", "user@a", "2001:db8::x", "1:2:3", "fe80::1%eth0", "256.256.256.256.256:x",
+		"10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/", "::ffff:0.0.0.0/95", "[::1", "[::1]80", "[a]:80", "[10.0.0.0]:80", "2001:db8::x", "1:2:3", "fe80::1%eth0", "256.256.256.256.256:x",
 	} {
 		for _, list := range []string{"allow", "deny"} {
 			allow, deny := []string{"good.test", entry}, []string(nil)
@@ -106,6 +106,14 @@ func TestEntriesThatCannotBeMetAreNamed(t *testing.T) {
 			if err == nil || !strings.HasPrefix(err.Error(), list+`: "`+entry+`": `) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s %q: %v", list, entry, err)
 			}
+		}
+	}
+}
+
+func TestPasswordInAnEntryWasQuoted(t *testing.T) {
+	for _, entry := range []string{"http://u:s3cret@h/", "u:s3cret@h", "h/x?s3cret"} {
+		if _, err := Parse(nil, []string{"good.test", entry}); err == nil || !strings.HasPrefix(err.Error(), "deny: entry 2: want ") && !strings.HasPrefix(err.Error(), "deny: entry 2: the ports ") || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q: %v", entry, err)
 		}
 	}
 }
