@@ -1,12 +1,14 @@
 package pool
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 )
 
 // The faults of text that people take for a list.
 var (
+	errPage      = errors.New("this is a web page (HTML), no list: copy its text, not its source, or take the address of the list itself")
 	errMarkup    = errors.New("the line holds HTML tags: copy the text of the page, not its source")
 	errSeparated = errors.New("the address goes on behind a comma, semicolon or |: write one proxy a line, as host:port or host:port:user:pass, or put a header in front, such as ip,port,user,password")
 	errInFront   = errors.New("the address is not the first word of the line: delete what is in front of it")
@@ -35,6 +37,18 @@ func (w *words) advice(first string, err error) error {
 func isMarkup(word string) bool {
 	tag := strings.IndexByte(word, '<')
 	return tag == 0 || tag > 0 && strings.IndexByte(word[tag:], '>') > 0
+}
+
+// isPage says whether a list that begins so is a whole page, as a vendor's log-in is:
+// an address somewhere in it does not make it a list.
+func isPage(start []byte) bool {
+	start = bytes.ToLower(bytes.TrimSpace(start))
+	for _, tag := range [...]string{"<!doctype", "<!--", "<?xml", "<html", "<head", "<body"} {
+		if bytes.HasPrefix(start, []byte(tag)) {
+			return true
+		}
+	}
+	return false
 }
 
 // isSeparated reports whether a host, with or without a port, ends at a separator

@@ -2,8 +2,10 @@ package pool
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -36,6 +38,27 @@ func otherFile(start []byte) error {
 		}
 	}
 	return nil
+}
+
+// errZeros is that of a whole list, for of a file that lost its end to a power cut the
+// system has kept the length, and zeros for its bytes.
+var errZeros = errors.New("there are NUL bytes in it: this is no list, or a damaged one, as a power cut leaves it; write the file anew (UTF-16 is read if it begins with its mark)")
+
+// withoutNUL reads text, and fails for good at a NUL byte.
+type withoutNUL struct {
+	r   io.Reader
+	err error
+}
+
+func (w *withoutNUL) Read(p []byte) (n int, err error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	if n, err = w.r.Read(p); bytes.IndexByte(p[:n], 0) >= 0 {
+		n, err = 0, errZeros
+		w.err = err
+	}
+	return n, err
 }
 
 // fromUTF16 reads all of r, and returns a reader of the same text in UTF-8.

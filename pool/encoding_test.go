@@ -2,6 +2,7 @@ package pool
 
 import (
 	"encoding/binary"
+	"errors"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -28,6 +29,41 @@ func TestListInUTF16WasRefusedAsNoText(t *testing.T) {
 				t.Errorf("%q in %v: %d proxies, skipped %v, %v", text, order, len(list.Specs), list.Skipped, err)
 			}
 		}
+	}
+}
+
+// What a power cut leaves of a file has its length, and zeros for what was not
+// written: a reload took it for a list of the few proxies in front of them.
+func TestListThatAPowerCutDamagedReplacedThePool(t *testing.T) {
+	zeros := strings.Repeat("\x00", 1000)
+	for name, text := range map[string]string{
+		"lines":       "192.0.2.1:80\n192.0.2.2:80\n192." + zeros + "\n",
+		"far behind":  strings.Repeat("192.0.2.1:80\n", 20_000) + zeros,
+		"table":       "ip,port\n192.0.2.1,80\n" + zeros,
+		"JSON":        `["192.0.2.1:80"` + zeros + `]`,
+		"UTF-16":      inUTF16("192.0.2.1:80\n"+zeros, binary.LittleEndian),
+		"base64, cut": "MTkyLjAuMi4xOjgwCg==" + zeros,
+		"zeros":       zeros,
+		"no mark":     inUTF16("192.0.2.1:80\n", binary.LittleEndian)[2:],
+	} {
+		list, err := ParseList(strings.NewReader(text), nil)
+		if !errors.Is(err, errZeros) || len(list.Specs) != 0 {
+			t.Errorf("%s: %d proxies, %v", name, len(list.Specs), err)
+		}
+	}
+}
+
+// An address somewhere in a page made the pool that one.
+func TestPageWithAnAddressInItWasAList(t *testing.T) {
+	const body = "\n<p>Your address:\n192.0.2.1:80\n</html>\n"
+	for _, start := range []string{"<!DOCTYPE html>", "\ufeff\r\n <html lang=en>", "<!-- saved -->\n<html>", "<HEAD>", "<body", "<?xml version='1.0'?>"} {
+		list, err := ParseList(strings.NewReader(start+body), nil)
+		if !errors.Is(err, errPage) || len(list.Specs) != 0 {
+			t.Errorf("%q: %d proxies, %v", start, len(list.Specs), err)
+		}
+	}
+	if list := parseText(t, "<b>Proxies</b>\n192.0.2.1:80\n"); len(list.Specs) != 1 || len(list.Skipped) != 1 {
+		t.Errorf("a tag that was copied along: %d proxies, skipped %v", len(list.Specs), list.Skipped)
 	}
 }
 

@@ -18,6 +18,7 @@ func (l *List) readAny(r *bufio.Reader, parser *lineParser) error {
 			return err
 		}
 	}
+	r = bufio.NewReaderSize(&withoutNUL{r: r}, maxLine)
 	if start, _ := r.Peek(len(mark)); string(start) == mark {
 		_, _ = r.Discard(len(mark))
 	}
@@ -44,6 +45,8 @@ func (l *List) readText(r *bufio.Reader, parser *lineParser) error {
 		l.Lines++
 	}
 	switch {
+	case isPage(start):
+		return errPage
 	case isJSON(start):
 		return l.readJSON(r, parser)
 	case isClash(start):
