@@ -59,6 +59,7 @@ func FuzzParseList(f *testing.F) {
 	f.Add([]byte("proxy,weight\nus3r:s3cret@h:1,2\n# x\n,s3cret\n"))
 	f.Add([]byte(`["us3r:s3cret@h:1",{"host":"h","port":1,"user":"us3r","tags":["a"],"x":{}},7,{"url":"s3cret"}]`))
 	f.Add([]byte(`{"data":[{"ip":"h","port":"1","protocols":["http","socks5"],"type":["elite",{}]},{"ip":"h","port":"2","type":"SOCKS4/5"}]}`))
+	f.Add([]byte("{\"host\":\"h\",\"port\":1}\n{\"host\":\"s3cret\n[\"us3r:s3cret@h:1\"]\n\"us3r:s3cret@h:2\"\n"))
 	f.Add([]byte("port: 1\nproxies:\n- {name: a, type: http, server: h, port: 1, username: us3r, password: s3cret, tls: true}\n- &b {type: ss}\n- *b\n- <<: *b\n  type: socks5\n"))
 	f.Add([]byte(base64.StdEncoding.EncodeToString([]byte("socks://dXMzcjpzM2NyZXQ@h:1#a%20b\nss://s3cret@h:1\nus3r:s3cret:h:2"))))
 	f.Fuzz(func(t *testing.T, text []byte) {

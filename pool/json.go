@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 var (
 	errElement = errors.New("the element is neither a text, as a line of a list, nor an object")
+	errObject  = errors.New("the line is no whole JSON object")
 	errNested  = errors.New("the value is no text, number, true or false")
 )
 
@@ -31,23 +33,61 @@ func isJSON(start []byte) bool {
 // a proxy by its fields; an object that such an array stands in, as vendors' APIs
 // answer; or such objects one behind the other. An element that cannot be used is
 // skipped, and so are fields that mean nothing here; but JSON that is not whole is an
-// error, for it may still be in the making.
+// error, for it may still be in the making. Of objects one a line only the last line may.
 func (l *List) readJSON(r io.Reader, parser *lineParser) error {
 	text, err := readAll(r, maxHeld, errHeld)
 	if err != nil {
 		return err
 	}
+	before := *l
 	l.Lines = 1
 	text, found := arrayIn(text)
 	if found {
 		return l.readArray(text, parser)
 	}
+	if err = l.readStream(text, parser); err != nil && err != errNoList && beginsWithObject(text) {
+		*l = before
+		return l.readObjects(text, parser)
+	}
+	return err
+}
+
+// readStream reads objects one behind the other, whatever is a line.
+func (l *List) readStream(text []byte, parser *lineParser) error {
 	elements := json.NewDecoder(bytes.NewReader(text))
 	if err := l.readElements(elements, text, parser); err != nil {
 		return err
 	}
 	l.Unfinished = !bytes.HasSuffix(text, []byte("\n"))
 	return l.nothingBehind(text[elements.InputOffset():])
+}
+
+// beginsWithObject says whether the first line is a whole object: nothing is around
+// those on the other lines then.
+func beginsWithObject(text []byte) bool {
+	line, _, _ := bytes.Cut(bytes.TrimLeft(text, " \t\r\n"), []byte("\n"))
+	return line[0] == '{' && json.Valid(line)
+}
+
+// readObjects reads objects one a line, among which a line is broken. If it is the
+// last one, and has no end, the file is half written.
+func (l *List) readObjects(text []byte, parser *lineParser) error {
+	broken := 0
+	err := l.readLines(bufio.NewReaderSize(bytes.NewReader(text), maxLine), func(line string) {
+		raw := json.RawMessage(strings.TrimSpace(line))
+		switch {
+		case len(raw) == 0:
+		case json.Valid(raw):
+			l.addElement(raw, parser)
+		default:
+			broken = l.Lines
+			l.skip(errObject)
+		}
+	})
+	if err == nil && l.Unfinished && broken == l.Lines {
+		return l.notWhole()
+	}
+	return err
 }
 
 // arrayIn returns the array of proxies, with what stands before it blanked: line

@@ -193,3 +193,33 @@ func TestJSONThatIsNoArrayWasReadAsLines(t *testing.T) {
 		t.Errorf("a template is no JSON: %v, %v", specs, err)
 	}
 }
+
+// Of objects one a line a broken one cost all: the list was refused as malformed.
+func TestBrokenLineAmongObjectsLostTheOthers(t *testing.T) {
+	const a, b = `{"host":"192.0.2.1","port":80}`, `{"host":"192.0.2.2","port":80}`
+	for text, bad := range map[string]int{
+		a + "\nbroken\n" + b + "\n":                       2,
+		"\n" + a + "\r\n\r\n" + b[:20] + "\r\n" + b:       4,
+		a + "\n" + b + "\n" + `{"host":"h",` + "\n":       3,
+		a + "\n" + b + "}\n" + b + "\n":                   2,
+		a + "\n" + b + "\n[\"192.0.2.3:80\", x]\n\n":      3,
+		a + "\n" + b + "," + "\n" + b + "\n":              2,
+		a + "\n" + `{"host":"h","port":{"x"}}` + "\n" + b: 2,
+	} {
+		list := parseText(t, text)
+		if addresses(list.Specs) != "192.0.2.1:80 192.0.2.2:80" || len(list.Skipped) != 1 || list.Skipped[0].Line != bad || list.Merged != 0 {
+			t.Errorf("%q: %s, skipped %v", text, addresses(list.Specs), list.Skipped)
+		}
+		if want := strings.TrimRight(text, "\n"); list.Unfinished != (want == text) {
+			t.Errorf("%q: unfinished %v", text, list.Unfinished)
+		}
+	}
+	for _, text := range []string{
+		a + "\nbroken\n" + b[:20], a + "\n" + b + "\n" + b[:1], // half written
+		"{\"data\": [\n" + a + "\n," + b + "\n", "[\n" + a + ",\nbroken,\n" + b + "\n]\n", // an array is whole or nothing
+	} {
+		if list, err := ParseList(strings.NewReader(text), nil); err == nil || errors.Is(err, ErrNoProxies) {
+			t.Errorf("%q: %s, %v", text, addresses(list.Specs), err)
+		}
+	}
+}
