@@ -27,7 +27,12 @@ func upstream(t *testing.T, reply string) string {
 	t.Helper()
 	return listentest.Serve(t, func(conn net.Conn) {
 		_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
-		if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+		r := bufio.NewReader(conn)
+		if first, _ := r.Peek(1); len(first) == 1 && first[0] < 'A' { // no method begins so, and a request may never come
+			_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\n\r\n")
+			return
+		}
+		if _, err := http.ReadRequest(r); err == nil {
 			_, _ = io.WriteString(conn, reply)
 		} else {
 			_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\n\r\n")
