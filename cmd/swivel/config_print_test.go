@@ -66,3 +66,13 @@ func TestMisspeltVariableWasNotNamedByConfigPrint(t *testing.T) {
 		t.Errorf("exit code %d: %s\n%s", code, errOut.String(), out.String())
 	}
 }
+
+func TestConfigPrintShowedPasswordsWhereNoneBelong(t *testing.T) {
+	none := func(string) (string, bool) { return "", false }
+	file := write(t, "swivel.yaml", "listen: 'u:s3cret@h:1'\nadmin: 'u:s3cret@h:2'\ncanary: {url: 'http://u:s3cret@h/'}\ntargets: {allow: ['u:s3cret@h', h], deny: ['http://u:s3cret@h/']}\n")
+	var out, errOut bytes.Buffer
+	code := run([]string{"config", "print", "--config", file}, none, &out, &errOut)
+	if code != exitUsage || strings.Contains(out.String()+errOut.String(), "s3cret") || strings.Count(out.String(), "REDACTED # ") != 3 || !strings.Contains(out.String(), "allow: [REDACTED, h] # ") {
+		t.Errorf("exit code %d: %s%s", code, out.String(), errOut.String())
+	}
+}

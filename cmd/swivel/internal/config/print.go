@@ -42,6 +42,9 @@ func (c Config) Print(o Origins) ([]byte, error) {
 		if value.IsZero() && value.Kind() == reflect.String {
 			n.SetString("") // an empty secret is none
 		}
+		if slices.Contains([]string{"listen", "admin", "canary.url", "targets.allow", "targets.deny"}, key) {
+			hideUserinfo(n)
+		}
 		n.LineComment = o.origin(key, inFile)
 		if n.Kind == yaml.SequenceNode {
 			n.Style = yaml.FlowStyle
@@ -52,6 +55,16 @@ func (c Config) Print(o Origins) ([]byte, error) {
 	encoder.SetIndent(2)
 	err := encoder.Encode(&tree)
 	return b.Bytes(), err
+}
+
+// hideUserinfo hides addresses that may hold a password, where none belongs.
+func hideUserinfo(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && strings.Contains(n.Value, "@") {
+		n.SetString("REDACTED")
+	}
+	for _, item := range n.Content {
+		hideUserinfo(item)
+	}
 }
 
 // origin is the last one that had a say; "" for the defaults.
