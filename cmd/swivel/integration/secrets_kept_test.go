@@ -76,6 +76,7 @@ func (s *secretsTest) useEveryProxy(t *testing.T) {
 			"CONNECT " + strings.TrimPrefix(s.origin.http, "http://") + " HTTP/1.1\r\nHost: x\r\n\r\nGET /ip HTTP/1.0\r\n\r\n",
 			"GET " + s.origin.http + "/ip HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
 			"CONNECT no-such-target.invalid:443 HTTP/1.1\r\nHost: x\r\n\r\n",
+			"CONNECT x.test:443 HTTP/1.1\r\nHost: x\r\nProxy-Authorization: " + basicCredentials(secret{user: "u+proxy=Deadhttp", password: "x"}) + "\r\n\r\n",
 		} {
 			told := s.ask(t, request)
 			if strings.HasPrefix(told, "HTTP/1.1 200 ") {

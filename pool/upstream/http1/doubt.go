@@ -27,17 +27,6 @@ func delimits(name string) bool {
 	return isFraming(name) || equalFold(name, "Connection") || equalFold(name, "Proxy-Connection")
 }
 
-// isWords says whether a name that is no token is at least made of some: servers
-// are known to put a line of advertisement among their fields.
-func isWords(name string) bool {
-	for i := 0; i < len(name); i++ {
-		if c := name[i]; !tokenByte[c] && c != ' ' && c != '\t' {
-			return false
-		}
-	}
-	return true
-}
-
 // namesFraming says whether a line that is dropped may be a framing field to a
 // reader that mends it in another way.
 func namesFraming(line string) bool {

@@ -22,7 +22,6 @@ func TestHeadThatTwoReadersReadDifferentlyWasRepaired(t *testing.T) {
 		"NUL in a value":                  two + "X: a\x00b\r\n",
 		"odd byte in a name":              "Transfer\xad-Encoding: chunked\r\n" + two,
 		"control byte in a name":          "Transfer-Encoding\x0b: chunked\r\n" + two,
-		"name that is no token":           two + "X[a: b\r\n",
 		"blank in the name of a length":   "Content Length: 9\r\n" + two,
 		"folded name of a coding":         "Transfer-Encoding\r\n : chunked\r\n" + two,
 		"coding behind the status line":   " Transfer-Encoding: chunked\r\n" + two,
@@ -55,6 +54,7 @@ func TestConnectionWasReusedBehindAMendedHead(t *testing.T) {
 		two + "X: a\n":                                      true,
 		two + "X: a\r\n b\r\n":                              true,
 		two + "no colon\r\n":                                true,
+		two + "X[a: b\r\n":                                  true,
 		two + "Secured by magic :\r\n":                      true,
 		"Content-Length : 2\r\n":                            true,
 	} {

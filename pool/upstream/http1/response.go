@@ -81,7 +81,7 @@ func (r *Response) repairedField(line string) (f Field, ok bool) {
 	r.odd = r.odd || !ok || mended || len(f.Name) != len(name)
 	switch {
 	case !ok:
-		r.doubtful = r.doubtful || colon && !isWords(name) || namesFraming(name)
+		r.doubtful = r.doubtful || namesFraming(name)
 	case delimits(f.Name):
 		r.doubtful = r.doubtful || mended || !isASCII(value)
 	}
