@@ -150,8 +150,18 @@ func TestShapeATargetThatResetsConnections(t *testing.T) {
 		return a
 	}
 	b := onTarget("resets.test:443", resets, good(20*time.Millisecond))
-	o := simulate(t, shape{proxies: times(10, b), target: oneInFive("resets.test:443"), every: 20 * time.Millisecond, lasts: 10 * time.Minute})
-	if o.wrongOpens > 0 || o.share() < 0.97 {
+	// It is met by proxies that have served others: three failures are enough against
+	// one that never has.
+	visited := func(n int) string {
+		if n > 3000 && n%2 == 0 {
+			return "resets.test:443"
+		}
+		return manyTargets(n)
+	}
+	o := simulate(t, shape{proxies: times(10, b), target: visited, every: 20 * time.Millisecond, lasts: 10 * time.Minute})
+	// Before anybody knows that this is its way, a proxy may fail five times in a row by
+	// chance (measured: in 7 of 1,000 simulations). Who learns nothing opens twenty.
+	if o.wrongOpens > 3 || o.share() < 0.97 {
 		t.Error(o)
 	}
 }
@@ -164,7 +174,9 @@ func TestShapeAllProxiesDieAtOnceAndComeBack(t *testing.T) {
 		return good(20*time.Millisecond)(target, at)
 	}
 	o := simulate(t, shape{proxies: times(10, b), target: manyTargets, every: 50 * time.Millisecond, lasts: 3 * time.Minute})
-	if o.wrongOpens > 0 {
+	// Until five proxies have failed it may be these proxies' own fault, and one of them
+	// may fail five times by then (measured: in 4 of 429 simulations). Else all ten open.
+	if o.wrongOpens > 2 {
 		t.Error("a network that was down for 40 s opened good proxies:", o)
 	}
 	if o.share() < 0.74 { // 40 of 180 seconds are lost, and one or two until it is noticed
