@@ -157,7 +157,7 @@ func Default() Config {
 			ExchangeTimeout: Duration(30 * time.Second), ResponseTimeout: Duration(2 * time.Minute),
 			FirstByteTimeout: Duration(10 * time.Second), RetryBudget: 0.2,
 		},
-		Limits:   Limits{Connections: 10_000, HeaderBytes: 128 << 10, TunnelIdle: Duration(10 * time.Minute)},
+		Limits:   Limits{Connections: 10_000, HeaderBytes: 64 << 10, TunnelIdle: Duration(10 * time.Minute)},
 		Sessions: Sessions{TTL: Duration(10 * time.Minute), Max: 100_000},
 		Restart:  Restart{ProbeRate: 5},
 		Log:      Log{Format: "json", Level: "info"},
